@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from helpers.waiting import until
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.runs.engine.steering import Inbox
-from zoviz.runs.turns import SLICE, Turns, TurnTaker
+from zoviz.runs.turns import LONGEST, SLICE, Turns, TurnTaker
 from zoviz.solvers import ZOCEG
 
 LONG = 0.03125
@@ -34,9 +36,8 @@ def taken(turns: Turns, takers: list[TurnTaker], clock: Clock, rounds: int) -> C
         count[holder.person] += 1
         clock.now += LONG
         assert turns.due(holder) == (len(takers) > 1)
-        turns.give_back(holder, leave=False)
         holder.turn.clear()
-        turns.enter(holder)
+        turns.pass_on(holder)
     return count
 
 
@@ -66,6 +67,46 @@ def test_who_comes_later_has_no_credit_for_it() -> None:
     assert turns.seconds("eve") == 0.0
     turns.enter(newcomer)
     assert turns.seconds("eve") == 50 * LONG, "the least that the others have had, of 100 turns half"
+
+
+def test_who_computed_alone_owes_nothing_to_those_who_come_while_they_pause() -> None:
+    clock = Clock()
+    turns = Turns(1, clock)
+    ann, bob = turns.observer("ann"), turns.observer("bob")
+    taken(turns, [ann], clock, 100)
+    turns.give_back(ann, leave=True)
+    ann.turn.clear()
+    assert taken(turns, [bob], clock, 1) == {"bob": 1}, "nobody else is there"
+    turns.give_back(bob, leave=False)
+    bob.turn.clear()
+    assert taken(turns, [ann, bob], clock, 10) == {"ann": 5, "bob": 5}
+
+
+def test_a_turn_in_which_the_interpreter_was_held_by_something_else_is_not_charged_in_full() -> None:
+    clock = Clock()
+    turns = Turns(1, clock)
+    ann, bob = turns.observer("ann"), turns.observer("bob")
+    turns.enter(ann)
+    turns.enter(bob)
+    clock.now += 3.0
+    turns.give_back(ann, leave=False)
+    assert turns.seconds("ann") == LONGEST * SLICE
+
+
+def test_time_is_shared_where_calls_cost_differently_and_long_turns_are_usual() -> None:
+    clock = Clock()
+    turns = Turns(1, clock)
+    slow, quick = turns.observer("slow"), turns.observer("quick")
+    turns.enter(slow)
+    turns.enter(quick)
+    time = {"slow": 0.0, "quick": 0.0}
+    for _ in range(2000):
+        holder, cost = (slow, 1.0) if slow.turn.is_set() else (quick, LONG)
+        clock.now += cost
+        time[holder.person] += cost
+        holder.turn.clear()
+        turns.pass_on(holder)
+    assert time["quick"] == pytest.approx(time["slow"], rel=0.4)
 
 
 def test_as_many_compute_as_there_are_turns() -> None:

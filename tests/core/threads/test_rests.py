@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -67,20 +68,8 @@ def test_a_page_that_waits_for_a_run_of_its_own_is_not_held_up_by_itself() -> No
     assert run.progress.iteration == 5 and not RESTS.due
 
 
-def test_a_rest_of_some_seconds_is_over_when_they_are() -> None:
-    clock = Clock()
-    resting = Rests(clock)
-    resting.rest(0.5)
-    resting.rest(0.25)
-    with resting:
-        clock.now = 0.25
-    assert resting.due, "of two the longer holds"
-    clock.now = 0.5
-    resting.wait()
-    assert not resting.due
-
-
-def test_time_stands_still_in_a_rest() -> None:
+def test_time_stands_still_in_a_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rests, "LONGEST", 8.0)
     clock = Clock()
     resting = Rests(clock)
     start = resting.time()
@@ -90,30 +79,65 @@ def test_time_stands_still_in_a_rest() -> None:
         assert resting.time() == start + 1.0
     clock.now = 4.0
     assert resting.time() == start + 2.0
-    resting.rest(1.0)
-    clock.now = 4.5
-    assert resting.time() == start + 2.0
-    clock.now = 5.0
-    resting.wait()
-    clock.now = 5.25
-    assert resting.time() == start + 2.25
+    with resting:
+        clock.now = 4.5
+        assert resting.time() == start + 2.5, "runs work for as long as they have rested, here from 3 to 5"
+        clock.now = 5.0
+        assert resting.time() == start + 3.0
+        clock.now = 5.5
+        assert resting.time() == start + 3.0
+    clock.now = 6.0
+    assert resting.time() == start + 3.5
+
+
+def test_time_goes_on_once_a_rest_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rests, "LONGEST", 1.0)
+    clock = Clock()
+    resting = Rests(clock)
+    with resting:
+        clock.now = 5.0
+        assert resting.time() == 4.0
+
+
+def test_who_comes_while_others_work_need_not_rest_first() -> None:
+    """Runs that take turns are one worker to a page: if each began with a rest, they would do next to nothing."""
+    clock, waits = Clock(), list[float]()
+    resting = Rests(clock)
+
+    def wait() -> None:
+        began = clock.now
+        resting.wait()
+        waits.append(clock.now - began)
+
+    with resting:
+        clock.now = rests.LONGEST
+        for _ in range(3):
+            thread = threading.Thread(target=wait)
+            thread.start()
+            thread.join(10)
+            assert not thread.is_alive()
+    assert waits == [0.0] * 3
 
 
 def test_who_has_waited_works_for_as_long_before_it_waits_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, waits = Clock(), list[float]()
+    clock, waits, thread = Clock(), list[float](), "page"
 
     class Changed(nullcontext[None]):
         def wait(self, seconds: float) -> None:
             waits.append(seconds)
             clock.now += seconds
 
-    own = SimpleNamespace(Condition=Changed, local=threading.local, get_ident=threading.get_ident)
-    monkeypatch.setattr(rests, "threading", own)
+        def notify_all(self) -> None:
+            """Nobody else waits."""
+
+    monkeypatch.setattr(rests, "threading", SimpleNamespace(Condition=Changed, get_ident=lambda: thread))
     resting = Rests(clock)
-    resting.rest(8.0)
-    for _ in range(20):  # steps of an eighth of a second
-        resting.wait()
-        clock.now += 0.125
+    with resting:
+        thread = "run"
+        for _ in range(20):  # steps of an eighth of a second
+            resting.wait()
+            clock.now += 0.125
+        thread = "page"
     assert waits == [rests.LONGEST] * 3 and clock.now == 3 * rests.LONGEST + 2.5
 
 
@@ -151,3 +175,12 @@ def test_an_error_reaches_whoever_awaits() -> None:
     with pytest.raises(ValueError, match="no"):
         result_of(resting.during(fail()))
     assert not resting.due
+
+
+def test_a_rest_of_another_thread_is_one_elsewhere() -> None:
+    rests = Rests()
+    with rests:
+        assert rests.due and not rests.elsewhere()
+        with ThreadPoolExecutor(1) as executor:
+            assert executor.submit(rests.elsewhere).result()
+    assert not rests.elsewhere()

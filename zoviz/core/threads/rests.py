@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 LONGEST = 1.0
-"""Seconds after which a run takes a step although a rest goes on: nothing on a page may hold it up for good."""
+"""Seconds after which runs go on although a rest does: nothing on a page may hold them up for good."""
 
 T = TypeVar("T")
 
@@ -21,8 +21,9 @@ class Rests:
     operations and for every message, it has it back only when the threads of the runs have had it: what keeps the
     processor busy for 8 ms takes 40 then. Runs lose no more by waiting for the loop than by sharing with it.
 
-    A run that has waited works for as long before it waits again: on a machine that is too slow for its pages, rests
-    take half of a run's time and no more.
+    After a rest runs work for as long as it was before the next begins: on a machine that is too slow for its pages,
+    rests take half of their time and no more. That is counted for all runs together: where they take turns, each would
+    else begin its own with a rest, and little would be left of the time between them.
 
     ``with rests:`` has all runs of the process rest, ``during`` for as long as what is awaited is at work.
 
@@ -40,9 +41,9 @@ class Rests:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._changed = clock, threading.Condition()
         self._threads: list[int] = []  # one entry for each rest that is not over
-        self._own = threading.local()  # until when the thread of a run works in any case
-        self._until, self.due = clock(), False
-        self._began, self._rested = 0.0, 0.0
+        self.due = False
+        self._began: float | None = None  # when the runs' present rest did; None while they work
+        self._free_until, self._rested = clock(), 0.0
 
     def __enter__(self) -> None:
         with self._changed:
@@ -55,24 +56,18 @@ class Rests:
             self._settle()
             self._changed.notify_all()
 
-    def rest(self, seconds: float) -> None:
-        """Have runs rest for so many seconds from now on, for what others than the caller do."""
-        with self._changed:
-            self._until = max(self._until, self._clock() + seconds)
-            self._settle()
-
     def wait(self) -> None:
         """Wait for the end of all rests, ``LONGEST`` at most; a thread does not wait for rests of its own."""
-        start = self._clock()
-        if start < getattr(self._own, "until", start):
-            return
         with self._changed:
-            end = start + LONGEST
-            while self.due and threading.get_ident() not in self._threads and (now := self._clock()) < end:
-                self._changed.wait((end if self._threads else min(self._until, end)) - now)
+            self._settle()
+            while self._began is not None and threading.get_ident() not in self._threads:
+                self._changed.wait(self._began + LONGEST - self._clock())
                 self._settle()
-            now = self._clock()
-            self._own.until = now + (now - start)
+
+    def elsewhere(self) -> bool:
+        """Return whether another thread than the one that asks has runs rest."""
+        with self._changed:
+            return any(thread != threading.get_ident() for thread in self._threads)
 
     async def during(self, awaitable: Awaitable[T]) -> T:
         """Await something, with runs at rest while it is at work, and not while it waits for something itself."""
@@ -83,16 +78,18 @@ class Rests:
         """Return seconds from any origin, without those of rests: what runs are charged where they take turns."""
         with self._changed:
             self._settle()
-            return (self._began if self.due else self._clock()) - self._rested
+            return (self._clock() if self._began is None else self._began) - self._rested
 
     def _settle(self) -> None:
         now = self._clock()
-        due = bool(self._threads) or now < self._until
-        if due and not self.due:
+        self.due = bool(self._threads)
+        if self._began is not None and (not self.due or now >= self._began + LONGEST):
+            length = min(now - self._began, LONGEST)
+            self._free_until = self._began + 2 * length
+            self._rested += length
+            self._began = None
+        if self.due and self._began is None and now >= self._free_until:
             self._began = now
-        elif self.due and not due:
-            self._rested += now - self._began
-        self.due = due
 
 
 class _Work:
