@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import importlib.metadata
 import inspect
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
 import param
 import pytest
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource
 from packaging.specifiers import SpecifierSet
+from panel.io import document as panel_document
 from panel.io.resources import DIST_DIR, LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
 from panel.io.state import state
-from panel.util import edit_readonly
+from panel.util import classproperty, edit_readonly
+from panel_material_ui.base import MaterialComponent
 
+from zoviz.views.common import panel_internals
 from zoviz.views.common.panel_internals import (
+    COLLECT,
+    COUNT_END,
+    COUNT_WORK,
+    DESTROY,
+    FIND_CODE,
+    FIND_STYLES,
     PARSE_ANY_PATH,
     REPLACED_CODE,
     TYPESETTER,
     VERSIONS,
+    changes_wait,
+    collect_seldom,
+    count_no_work,
+    find_files_once,
     harden_page,
     linked_parameter,
 )
@@ -68,6 +87,82 @@ def test_a_page_takes_a_file_as_logo_and_follows_the_servers_busyness_unless_har
     harden_page(hardened)
     assert usual.param["logo"].class_ is not type(None) and hardened.param["logo"].class_ is type(None)
     assert busy_pages(usual, hardened) == [True, False]
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_events_change_no_parameter_of_panels_own(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
+    """Panel's own methods beside ours: once they change nothing, ``count_no_work`` has nothing to do."""
+    monkeypatch.setattr(type(state), "_add_busy_event", COUNT_WORK)
+    monkeypatch.setattr(type(state), "_remove_busy_event", COUNT_END)
+    if not counted:
+        count_no_work()
+    changes = []
+    watcher = state.param.watch(changes.append, ["_busy_counter", "busy"])
+    try:
+        state._add_busy_event("a click")
+        state._remove_busy_event("a click")
+    finally:
+        state.param.unwatch(watcher)
+    assert bool(changes) == counted and not state.busy
+
+
+@pytest.mark.parametrize("each_time", [True, False])
+def test_the_files_of_a_class_of_widgets_are_looked_for_once(monkeypatch: pytest.MonkeyPatch, each_time: bool) -> None:
+    """Panel Material UI's own methods beside ours: once they look once, ``find_files_once`` has nothing to do."""
+    monkeypatch.setattr(MaterialComponent, "_bundle_path", classproperty(FIND_CODE))
+    monkeypatch.setattr(MaterialComponent, "_bundle_css", classproperty(FIND_STYLES))
+    own = pmui.Button._bundle_path, list(pmui.Button._bundle_css)
+    if not each_time:
+        find_files_once()
+    assert (pmui.Button._bundle_path, list(pmui.Button._bundle_css)) == own
+    looks = []
+    monkeypatch.setattr(Path, "is_file", lambda path: looks.append(path) or True)
+    monkeypatch.setattr(Path, "exists", lambda path: looks.append(path) or True)
+    for _ in range(10):
+        assert pmui.Button._bundle_path and pmui.Button._bundle_css
+    assert (len(looks) >= 10) == each_time
+
+
+@pytest.mark.parametrize("each", [True, False])
+def test_what_closed_pages_have_left_is_collected_seldom(monkeypatch: pytest.MonkeyPatch, each: bool) -> None:
+    """Panel's own function beside ours: once it is as sparing, ``collect_seldom`` has nothing to do."""
+    now, collections, planned = 100.0, [], []
+
+    def collect() -> None:
+        nonlocal now
+        collections.append(now)
+        now += 2.0
+
+    for module in (panel_internals, panel_document):
+        monkeypatch.setattr(module, "gc", SimpleNamespace(collect=collect))
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(type(state), "schedule_task", lambda _, name, task, at: planned.append(task))
+    monkeypatch.setattr(panel_document, "_garbage_collect", COLLECT)
+    if not each:
+        collect_seldom()
+    for _ in range(30):
+        document: Any = Document()
+        document.destroy = None  # as Panel sets it on a page's document, to its own function
+        DESTROY(document, None)
+        now += 10.0
+        planned.pop()()
+    assert len(collections) == (30 if each else 3)
+    assert len(planned) == (0 if each else 27), "and a collection is due for those that have none"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # pandas', of Panel
+def test_what_is_sent_undoes_a_browsers_change_that_is_not_taken_on_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it does not, nobody needs to ask ``changes_wait``."""
+    table, document = pn.widgets.Tabulator(pd.DataFrame({"run": ["a", "b"]}), selectable="checkbox"), Document()
+    table.server_doc(document)
+    (selected,) = [model.selected for model in document.models if isinstance(model, ColumnDataSource)]
+    with monkeypatch.context() as served:
+        served.setattr(Document, "session_context", property(lambda _: SimpleNamespace()))
+        assert not changes_wait(table)
+        selected.indices = [1]
+    assert changes_wait(table) and table.selection == []
+    table.value = pd.DataFrame({"run": ["a", "c"]})
+    assert not changes_wait(table) and selected.indices == []
 
 
 @pytest.mark.parametrize("text", REPLACED_CODE)

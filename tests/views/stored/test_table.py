@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP, WeldedBeam
 from zoviz.solvers import ZOSPLM
@@ -67,3 +68,33 @@ def test_a_tick_stays_with_its_run_while_the_list_is_read_again(tmp_path: Path) 
     page.stored_runs.replay()
     assert table.selection == [], "what was chosen has been done"
     page.controller.stop()
+
+
+def test_the_list_is_not_completed_while_a_tick_is_on_its_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+    Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-3), replicas=1, iterations=2, store=store).run()
+    page = Dashboard(store=store)
+    page.rooms.open = "runs"
+    assert page.stored_runs is not None
+    table = page.stored_runs.table
+    waits = True
+    monkeypatch.setattr("zoviz.views.stored.table.changes_wait", lambda _: waits)
+
+    def verdict() -> str:
+        table.update()
+        return str(table.tabulator.value["verdict"][0])
+
+    assert not any(verdict() for _ in range(20))
+    waits = False
+    until(verdict)
+
+
+def test_a_command_without_a_tick_says_what_to_do(tmp_path: Path) -> None:
+    """The button is disabled then; a click may have been under way when its tick went."""
+    page = Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}"))
+    page.rooms.open = "runs"
+    assert page.stored_runs is not None
+    for command in ("resume", "replay", "open"):
+        page.controller.say("")
+        getattr(page.stored_runs, command)()
+        assert page.controller.message == "Expected one ticked run, got 0: tick the box of one.", command

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
+from weakref import WeakSet
 
 import panel as pn
 import panel_material_ui as pmui
@@ -16,11 +22,14 @@ from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models.ui import UIElement
 from bokeh.server.connection import ServerConnection
 from panel.io import document as panel_document
+from panel.io import resources as panel_resources
+from panel.io.application import Application
 from panel.io.notebook import patch_inline_stylesheets
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
+from panel.io.state import state
 from panel.models.katex import KATEX_VERSION
-from panel.util import edit_readonly
+from panel.util import classproperty, edit_readonly
 from panel.viewable import Viewable
 from panel_material_ui.base import MaterialComponent
 from tornado.web import HTTPError
@@ -36,8 +45,20 @@ TYPESETTER = f"{LOCAL_DIST}bundled/katex/katex@{KATEX_VERSION}/dist/katex.min.js
 PARSE_ANY_PATH = ComponentResourceHandler.parse_url_path
 """Panel's own method, before it is replaced."""
 
+CREATE_SESSION, FILL_DOCUMENT = Application.on_session_created, Application.initialize_document
+"""Panel's own methods, before they are replaced."""
+
 WRITE_AT_ONCE, WRITE_LATER = panel_document.write_events, panel_document.schedule_write_events
 """Panel's own functions, before they are replaced."""
+
+COUNT_WORK, COUNT_END = type(state)._add_busy_event, type(state)._remove_busy_event
+"""Panel's own methods, before they are replaced."""
+
+COLLECT, DESTROY = panel_document._garbage_collect, panel_document._destroy_document
+"""Panel's own functions: the first before it is replaced, the second has it called."""
+
+COLLECTION_PAUSE = 50
+"""Times the length of a collection of garbage until the next: it has a fiftieth of the time at most."""
 
 SEND_WHEN_AWAITED = ServerConnection.send_patch_document
 """Bokeh's own method, before it is replaced."""
@@ -59,6 +80,73 @@ def import_no_addressed_modules() -> None:
     """
     route: Any = ComponentResourceHandler
     route.parse_url_path = _parse_loaded_path
+
+
+def count_no_work() -> None:
+    """Have Panel not count the events that its server is at: no page of ours shows that it is busy.
+
+    Panel 1.9 changes a parameter of its own four times for each event of any page, in which it reads all the others
+    too: two thirds of what it costs a server that a person types a number.
+    """
+    kind: Any = type(state)
+    kind._add_busy_event = kind._remove_busy_event = lambda state, event: None
+
+
+def make_documents_with(do: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
+    """Have the documents of sessions filled by ``do``, in another thread say, before Bokeh has it done by the loop.
+
+    Bokeh fills a document between two awaits of the coroutine that makes its session; other requests for the session
+    wait for that coroutine. Panel remembers the thread that filled it as the one whose changes need no detour by the
+    loop: from then on that is the loop's.
+    """
+    filled: WeakSet[Document] = WeakSet()
+
+    async def on_session_created(application: Application, session_context: Any) -> None:
+        await CREATE_SESSION(application, session_context)
+        document = session_context._document
+        await do(lambda: FILL_DOCUMENT(application, document))
+        pn.state._thread_id_[document] = threading.get_ident()
+        filled.add(document)
+
+    def initialize_document(application: Application, document: Document) -> None:
+        if document not in filled:
+            FILL_DOCUMENT(application, document)
+
+    kind: Any = Application
+    kind.on_session_created, kind.initialize_document = on_session_created, initialize_document
+
+
+def collect_seldom() -> None:
+    """Have what closed pages have left collected now and then, and not after each of them.
+
+    Panel has it done five seconds after a page was closed. All objects of all pages are looked through, and the
+    interpreter is held: seconds where thirty pages are open, a tenth of the time where thirty people come and go.
+    """
+    free_at = 0.0
+
+    def collect() -> None:
+        nonlocal free_at
+        begun = time.monotonic()
+        if begun < free_at:
+            at = dt.datetime.now() + dt.timedelta(seconds=free_at - begun)
+            pn.state.schedule_task("gc.collect", collect, at=at)
+            return
+        with RESTS:
+            gc.collect()
+        ended = time.monotonic()
+        free_at = ended + COLLECTION_PAUSE * (ended - begun)
+
+    documents: Any = panel_document
+    documents._garbage_collect = collect
+
+
+def changes_wait(component: Viewable) -> bool:
+    """Return whether the server has a browser's changes of a component, and has not taken them on yet.
+
+    Panel takes them on after a twentieth of a second. What it sends about the same property before that undoes them.
+    """
+    events: dict[str, Any] = getattr(component, "_events", {})
+    return bool(events)
 
 
 class _Outbox:
@@ -202,6 +290,25 @@ def harden_page(page: pmui.Page) -> None:
     page.param["logo"].class_ = type(None)
     with edit_readonly(page):
         page.busy = False
+
+
+FIND_CODE, FIND_STYLES = (vars(MaterialComponent)[name].f for name in ("_bundle_path", "_bundle_css"))
+"""Panel Material UI's own functions, before they are replaced."""
+
+
+def find_files_once() -> None:
+    """Have Panel Material UI look once for the files of each class of widgets, and not each time one is made.
+
+    Version 0.16 asks the file system a dozen times for each widget, and a thousand times for each page: a third of what
+    a widget costs. What it finds depends on how resources are sent.
+    """
+    code = cache(FIND_CODE)
+    styles = cache(lambda cls, mode, in_notebook: tuple(FIND_STYLES(cls)))
+    kind: Any = MaterialComponent
+    kind._bundle_path = classproperty(code)
+    kind._bundle_css = classproperty(
+        lambda cls: list(styles(cls, panel_resources.RESOURCE_MODE, cls._notebook_endpoint()))
+    )
 
 
 BUNDLED_TEXT: Any = vars(MaterialComponent)["_render_esm"].__func__

@@ -83,7 +83,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     def _pick_place(self, axis: str, place: float) -> None:
         """Set the fork's place to what a double click on the plots means for the selected run."""
         if len(self.table.selection) == 1:
-            self.fork.at = iteration_at(self._store.load(self.table.selection[0].id), axis, place)
+            self.fork.at = iteration_at(self._store.load(self._ticked().id), axis, place)
 
     def _enable(self, records: list[Record]) -> None:
         """Enable the buttons that make sense for the selected records."""
@@ -115,6 +115,12 @@ class StoredRunsPage(pn.viewable.Viewer):
             names.append(self._controller.runs_shown.put(run, run.label or f"{record.solver} {record.id[:6]}").name)
         self._tell(f"On the plots now, under Run: {', '.join(names)}.")
 
+    def _ticked(self) -> Record:
+        """Return the one run that is ticked: a click may be under way when its tick, and with it the button, goes."""
+        if len(self.table.selection) != 1:
+            raise ValueError(f"Expected one ticked run, got {len(self.table.selection)}: tick the box of one.")
+        return self.table.selection[0]
+
     def _tell(self, sentence: str) -> None:
         """Say below the buttons what one of them has done."""
         self._sign.object = muted_html(html.escape(sentence))
@@ -122,7 +128,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def resume(self) -> None:
         """Resume the selected run; one that is still at work in this server is shown."""
-        record = self.table.selection[0]
+        record = self._ticked()
         if record.status.active:
             if not self._controller.join(record.id):
                 self.say(
@@ -137,7 +143,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def replay(self) -> None:
         """Run the selected run again from its start."""
-        record = self.table.selection[0]
+        record = self._ticked()
         self._controller.begin(self._store.load(record.id).replay())
         self.table.untick()
         self.table.read()
@@ -146,7 +152,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def begin_fork(self) -> None:
         """Repeat the selected run up to a place, and wait there for changes."""
-        record = self.table.selection[0]
+        record = self._ticked()
         run, at = self.fork.make(self._store, record.id)
         self._controller.begin(run, at)
         self.table.untick()
@@ -174,7 +180,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def open(self) -> None:
         """Show everything about the selected run."""
-        stored = self._store.load(self.table.selection[0].id)
+        stored = self._store.load(self._ticked().id)
         record = stored.record
         parts = {
             "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
@@ -212,7 +218,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         """Return the selected run as a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"run.{suffix}"
-            self._store.load(self.table.selection[0].id).export(path)
+            self._store.load(self._ticked().id).export(path)
             return io.BytesIO(path.read_bytes())
 
     @staticmethod

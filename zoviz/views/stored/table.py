@@ -16,6 +16,7 @@ from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.solvers.base import Solver
+from zoviz.views.common.panel_internals import changes_wait
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, tooltip, update_changed
 from zoviz.views.stored.grid_keys import FOCUS_RING, GridKeys
@@ -195,8 +196,11 @@ class StoredRunsTable(pn.viewable.Viewer):
 
     @say_errors("The list cannot be completed: ")
     def update(self) -> None:
-        """Complete the list by what a thread has read of its runs; called by the page's looks."""
-        if self._summaries.collect():
+        """Complete the list by what a thread has read of its runs; called by the page's looks.
+
+        A tick that the server has but has not taken on yet comes first: the new list would undo it.
+        """
+        if not changes_wait(self.tabulator) and self._summaries.collect():
             # Not patch(): a patch that comes while the browser still builds the table raises there, and what else its
             # message brings is lost.
             self._show()
