@@ -8,11 +8,28 @@ import re
 from pathlib import Path
 
 import bokeh
+import bokeh.model.util
 import pytest
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.visual import Image
 from bokeh.document import Document
-from bokeh.models import Axis, GMapPlot, LinearAxis, Plot
+from bokeh.model import Model
+from bokeh.models import (
+    Axis,
+    ColumnDataSource,
+    CustomJS,
+    DataTable,
+    Div,
+    FixedTicker,
+    GMapPlot,
+    Legend,
+    LegendItem,
+    Line,
+    LinearAxis,
+    Plot,
+    Row,
+    Span,
+)
 from bokeh.server.session import ServerSession
 from bokeh.themes import Theme
 from packaging.specifiers import SpecifierSet
@@ -21,6 +38,7 @@ from helpers.event_loop import result_of
 from zoviz.core.threads.rests import RESTS
 from zoviz.views.common.bokeh_internals import (
     CALL_WITH_DOCUMENT,
+    FIND_REFERENCES,
     HANDLE_CHANGES,
     TRANSFORM_ANY_IMAGE,
     VERSIONS,
@@ -28,6 +46,7 @@ from zoviz.views.common.bokeh_internals import (
     forget_bounds,
     read_no_named_files,
     rest_while_pages_work,
+    visit_few_properties,
     work_out_defaults_once,
 )
 
@@ -92,6 +111,64 @@ def test_a_class_with_a_default_of_its_own_and_a_theme_have_theirs(monkeypatch: 
     document, plot = Document(theme=Theme(json={"attrs": {"Plot": {"background_fill_color": "black"}}})), Plot()
     document.add_root(plot)
     assert [plot.background_fill_color, Plot().background_fill_color] == ["black", "#ffffff"]
+
+
+@pytest.fixture
+def own_references(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bokeh's own functions, until a test replaces them, and after it."""
+    visit, visit_properties = FIND_REFERENCES
+    monkeypatch.setattr(bokeh.model.util, "visit_value_and_its_immediate_references", visit)
+    monkeypatch.setattr(bokeh.model.util, "visit_immediate_value_references", visit_properties)
+
+
+def models() -> list[Model]:
+    """Models with references of every kind, some of which come late, by a theme, or from a default."""
+    source, plot, table = ColumnDataSource({"x": [1.0]}), Plot(), DataTable()
+    glyph = plot.add_glyph(source, Line(x="x", y="x"))
+    plot.add_layout(LinearAxis(ticker=FixedTicker(ticks=[1, 2])), "below")
+    plot.add_layout(Legend(items=[LegendItem(label="one", renderers=[glyph])]))
+    plot.js_on_change("width", CustomJS(args={"other": [Span(dimension="width")]}, code=""))
+    plot.tags.append(Div(text="in a list that was empty"))
+    return [Plot(), plot, table, Row(children=[table, Div()]), Row(), Legend(), Div(), ColumnDataSource()]
+
+
+@pytest.mark.usefixtures("own_references")
+def test_the_same_references_are_found() -> None:
+    all_models = models()
+    expected = [{other.id for other in one.references()} for one in all_models]
+    visit_few_properties()
+    for _ in range(2):  # also by what was learnt of each class
+        assert [{other.id for other in one.references()} for one in all_models] == expected
+    assert [{type(other) for other in one.references()} for one in models()] == [
+        {type(other) for other in one.references()} for one in all_models
+    ]
+    assert max(map(len, expected)) > 15
+
+
+@pytest.mark.usefixtures("own_references")
+def test_a_themes_models_are_found() -> None:
+    visit_few_properties()
+    Plot().references()
+    ticker, axis, document = FixedTicker(), LinearAxis(), Document()
+    document.theme = Theme(json={"attrs": {"LinearAxis": {"ticker": ticker}}})
+    document.add_root(axis)
+    assert ticker.id in {one.id for one in axis.references()}
+
+
+@pytest.mark.usefixtures("own_references")
+@pytest.mark.parametrize("replaced", [True, False])
+def test_what_is_not_set_is_read_once_for_each_class(monkeypatch: pytest.MonkeyPatch, replaced: bool) -> None:
+    """Bokeh's own functions beside ours, which read it of each model."""
+    if replaced:
+        visit_few_properties()
+    Div().references()
+    reads, get_default = [], PropertyDescriptor._get_default
+    counted = lambda one, model: reads.append(one.name) or get_default(one, model)  # noqa: E731
+    monkeypatch.setattr(PropertyDescriptor, "_get_default", counted)
+    another = Div(text="another")
+    reads.clear()
+    another.references()
+    assert bool(reads) != replaced
 
 
 def test_bokehs_own_icons_are_still_read_from_files() -> None:

@@ -82,6 +82,25 @@ def test_the_card_follows_the_run() -> None:
     assert card.visible and isinstance(card.picture, Loads)
 
 
+def test_a_picture_that_is_made_ahead_waits_for_its_look() -> None:
+    """Also where another run has come before that look: each is on the page with its own widgets."""
+    card = PictureCard()
+    first = Run(LoadTracking(n=5), ZOCEG(), replicas=1, iterations=2)
+    second = Run(NonconvexQCQP(n=6), ZOCEG(), replicas=1, iterations=2)
+    for run in (first, second):
+        run.run()
+        card.prepare(run)
+    assert card.picture is None and not card.visible and len(card.__panel__()) == 0
+    pictures = []
+    for run in (second, first, second):
+        card.update(run)
+        pictures.append(card.picture)
+        shown = [pane for pane in card.__panel__() if pane.visible]
+        assert [pane[0].object for pane in shown if hasattr(pane[0], "object")] in ([], [card.picture.figure])
+        assert len(shown) == 1
+    assert pictures[0] is pictures[2] is not pictures[1] and len(card.__panel__()) == 2
+
+
 def test_a_run_keeps_a_bounded_path_of_its_first_replica() -> None:
     run = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=2, iterations=700, seed=4)
     run.run()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 import panel_material_ui as pmui
 import param
+from bokeh.document import Document
 from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
+from zoviz.core.threads.look_queue import LookQueue
 from zoviz.diagnosis.step_limits import limits_of
 from zoviz.papers.live import Live, Reference
 from zoviz.problems.base import Problem
@@ -40,7 +46,7 @@ from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
 from zoviz.views.diagnosis.drawer import DiagnosisDrawer
 from zoviz.views.pictures.base import PictureCard
-from zoviz.views.plots.board import Board
+from zoviz.views.plots.board import PLOTS_AT_ONCE, Board
 from zoviz.views.plots.constraint_rails import ConstraintRails
 from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.run_list import RunList
@@ -56,9 +62,9 @@ RUN, EXPERIMENTS, COMPARE, BENCHMARK = "run", "experiments", "compare", "benchma
 problems."""
 PERIOD = 250
 """Milliseconds between two looks at the run."""
-SHARE = 0.5
-"""Of the event loop's time, at most, for the looks of all pages of a server: the rest is for those who open pages and
-press buttons. Thirty pages with a run each then look about once in 0.7 s, four still every ``PERIOD``."""
+LOOK = 0.1
+"""Seconds after which a look leaves the next list or picture to the look after it: all together take a new run's page
+half a second, in which the server does nothing for its other pages."""
 FIRST_LINES = 0.5
 """Seconds that lists and pictures wait for a run's first lines: they keep server and browser busy, and are looked at
 later. A dear program, whose first step takes longer, is in the lists after that."""
@@ -127,6 +133,8 @@ class Dashboard(pn.viewable.Viewer):
     ----------
     controller : RunController
         The page's run and the commands to it.
+    updates : deque of callable
+        What updates the lists and pictures beside the plots, in the order in which they are due.
 
     Examples
     --------
@@ -171,6 +179,7 @@ class Dashboard(pn.viewable.Viewer):
         self.board.beside(problem_picture, after="Violation")
         for card in (self.rails, runs, solver_picture, self.output):
             self.board.beside(card)
+        self.updates = deque(self._beside())
         self.rooms = Rooms(self._rooms())
         if problem is not None or solver is not None:
             self.rooms.open = RUN
@@ -180,7 +189,7 @@ class Dashboard(pn.viewable.Viewer):
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
         self._next_look, self._news, self._looks, self._looking = 0.0, False, 0, False
         self._last_command, self._opens_run = 0.0, False  # the first on the monotonic clock
-        self._costs: dict[int, float] = pn.state.as_cached("zoviz costs of looks", dict)  # of each page, in seconds
+        self._queue: LookQueue = pn.state.as_cached("zoviz look queue", LookQueue)
         self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
         self.look()
@@ -199,6 +208,12 @@ class Dashboard(pn.viewable.Viewer):
         if store is not None:
             rooms.append(Room("runs", "Stored runs", self._make_stored_runs, self._read_stored_runs))
         return rooms
+
+    def _beside(self) -> list[Callable[[Run | None], object]]:
+        """Return what updates the lists and pictures beside the plots, each a part of a look."""
+        updates: list[Callable[[Run | None], object]] = [lambda _: self.run_list.update()]
+        updates += [lambda _: self.figure_download.update(), self.diagnosis.update, self.rails.update]
+        return updates + [update for card in self.pictures for update in (card.prepare, card.update)]
 
     def _make_gallery(self) -> Gallery:
         picker = self.form.picker
@@ -288,10 +303,11 @@ class Dashboard(pn.viewable.Viewer):
         self._next_look, self._news, self._last_command = 0.0, True, time.monotonic()
         self._look_next()
 
-    def _look_next(self) -> None:
+    def _look_next(self, document: Document | None = None) -> None:
         """Have a look come once the server has done what it is at: the ticker's next may be a while."""
-        if pn.state.curdoc is not None and self._looking:
-            pn.state.curdoc.add_next_tick_callback(self.look_if_due)
+        document = document or pn.state.curdoc
+        if document is not None and self._looking:
+            document.add_next_tick_callback(self.look_if_due)
 
     def _draw_soon(self) -> None:
         """Have the next look come at once, for a person who waits for other axes."""
@@ -303,8 +319,13 @@ class Dashboard(pn.viewable.Viewer):
         What is new in the status goes to the browser by itself. Lines keep server and browser busy, for seconds on a
         busy machine: they wait for the next time, and until all that was said before is on its way.
         """
-        now = time.monotonic()
-        if now < self._next_look or (messages_wait(pn.state.curdoc) and not self._news):
+        now, document = time.monotonic(), pn.state.curdoc
+        if now < self._next_look:
+            return
+        if not self._news and (
+            messages_wait(document)
+            or not self._queue.may_look(id(self), self._next_look, now, partial(self._look_next, document))
+        ):
             return
         self.tell()
         if self._news:
@@ -314,13 +335,11 @@ class Dashboard(pn.viewable.Viewer):
         run = self.controller.run
         no_line = run is not None and run.active and len(run.trace) < 2  # a line needs two rows
         soon = no_line and now < self._last_command + FIRST_LINES
-        self.draw(lists=not soon)
+        whole = self.draw(0.0 if soon else LOOK, PLOTS_AT_ONCE)
         if self._opens_run and not (no_line and now < self._last_command + OPENING):
             self._opens_run, self.rooms.open = False, RUN
-        cost = time.monotonic() - now
-        self._costs[id(self)] = 0.7 * self._costs.get(id(self), cost) + 0.3 * cost
-        pause = 0.0 if soon else max(0.0 if no_line else 1e-3 * PERIOD, sum(self._costs.values()) / SHARE)
-        self._next_look = max(self._next_look + pause, now)
+        self._queue.looked(id(self), now, time.monotonic())
+        self._next_look = now if no_line or not whole else max(self._next_look + 1e-3 * PERIOD, now)
 
     def look(self) -> None:
         """Show what is new in the run; needs the document's lock."""
@@ -337,18 +356,25 @@ class Dashboard(pn.viewable.Viewer):
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
         self.status_bar.update()
 
-    def draw(self, lists: bool = True) -> None:
-        """Show what is new in the lines and, with ``lists``, in lists and pictures; needs the document's lock."""
+    def draw(self, seconds: float = inf, plots: int | None = None) -> bool:
+        """Show what is new in the lines, then in lists and pictures; needs the document's lock.
+
+        Parameters
+        ----------
+        seconds : float
+            For lists and pictures: what is not reached comes first next time. Nothing for 0.
+        plots : int, optional
+            As of ``Board.refresh``.
+
+        Returns
+        -------
+        bool
+            Whether nothing was left for the next time.
+        """
         run = self.controller.run
         self._limit(run)
-        opening = self._opens_run and self.rooms.open != RUN
-        if not self.board.refresh(opening) and lists:  # else the browser has enough to do until the next look
-            self.run_list.update()
-            self.figure_download.update()
-            self.diagnosis.update(run)
-            self.rails.update(run)
-            for picture in self.pictures:
-                picture.update(run)
+        # After new lines the browser has enough to do until the next look.
+        whole = not self.board.refresh(plots) and seconds > 0.0 and self._update_beside(run, seconds)
         self.output.update(run, visible=self.rooms.open == RUN)
         if self.stored_runs is not None:
             self.stored_runs.table.update()
@@ -359,6 +385,17 @@ class Dashboard(pn.viewable.Viewer):
         if self.benchmark is not None and self.rooms.open == BENCHMARK:
             self.benchmark.update()
         self._write_address(run)
+        return whole
+
+    def _update_beside(self, run: Run | None, seconds: float) -> bool:
+        """Update what stands beside the plots until so many seconds have gone; return whether all was."""
+        begun = time.monotonic()
+        for done in range(1, len(self.updates) + 1):
+            self.updates[0](run)
+            self.updates.rotate(-1)
+            if time.monotonic() - begun > seconds:
+                return done == len(self.updates)
+        return True
 
     def _limit(self, run: Run | None) -> None:
         """Show how far the run's live parameters may be moved; now and then, as its multipliers move."""
@@ -431,7 +468,7 @@ class Dashboard(pn.viewable.Viewer):
 
     def _close(self) -> None:
         """End what works for the page alone, with its session."""
-        self._costs.pop(id(self), None)
+        self._queue.leave(id(self))
         self.controller.close()
         self.diagnosis.close()
 

@@ -13,9 +13,17 @@ from zoviz.views.common.bokeh_internals import (
     ignore_known_references,
     read_no_named_files,
     rest_while_pages_work,
+    visit_few_properties,
     work_out_defaults_once,
 )
-from zoviz.views.common.panel_internals import import_no_addressed_modules, send_in_order, share_material_in_cells
+from zoviz.views.common.panel_internals import (
+    collect_seldom,
+    count_no_work,
+    find_files_once,
+    import_no_addressed_modules,
+    send_in_order,
+    share_material_in_cells,
+)
 
 
 def prepare() -> None:
@@ -38,6 +46,10 @@ def configure_process() -> None:
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
     rest_while_pages_work()
     work_out_defaults_once()
+    visit_few_properties()
+    count_no_work()
+    find_files_once()
+    collect_seldom()
     ignore_known_references()
     import_no_addressed_modules()
     read_no_named_files()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
 
+import bokeh.io.doc
+import bokeh.model.util
+from bokeh.core.has_props import HasProps
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.visual import Image
 from bokeh.document import Document
+from bokeh.model import Model
 from bokeh.models import CustomJS
-from bokeh.server.session import ServerSession
+from bokeh.server.session import ServerSession, _needs_document_lock
 from bokeh.settings import settings
+from bokeh.util.dataclasses import entries, is_dataclass
 from bokeh.util.warnings import BokehUserWarning
 
 from zoviz.core.threads.rests import RESTS
@@ -27,8 +33,17 @@ CALL_WITH_DOCUMENT: Callable[..., Awaitable[Any]] = ServerSession.with_document_
 HANDLE_CHANGES: Any = ServerSession._handle_patch
 """Bokeh's own methods, before they are replaced: what a page does by itself, and what its browser asks for."""
 
+REPLY_AT_ONCE: Any = ServerSession._handle_pull
+"""Bokeh's own method, before it is replaced."""
+
 _PLAIN = (type(None), bool, int, float, str)
 """Types of values that nobody can change in place."""
+
+FIND_REFERENCES = (
+    bokeh.model.util.visit_value_and_its_immediate_references,
+    bokeh.model.util.visit_immediate_value_references,
+)
+"""Bokeh's own functions, before they are replaced."""
 
 WORK_OUT_DEFAULT: Any = PropertyDescriptor._get_default
 """Bokeh's own method, before it is replaced."""
@@ -61,6 +76,53 @@ def rest_while_pages_work() -> None:
     session.with_document_locked, session._handle_patch = _at_rest(CALL_WITH_DOCUMENT), _at_rest(HANDLE_CHANGES)
 
 
+class _DocumentStack(threading.local):
+    """The documents in whose callbacks a thread is, the innermost last: what Bokeh keeps in a list for all threads."""
+
+    def __init__(self) -> None:
+        self._documents: list[Any] = []
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def __getitem__(self, place: int) -> Any:
+        return self._documents[place]
+
+    def append(self, document: Any) -> None:
+        """Enter a callback of a document."""
+        self._documents.append(document)
+
+    def pop(self) -> Any:
+        """Leave the innermost callback."""
+        return self._documents.pop()
+
+
+def know_documents_by_thread() -> None:
+    """Have ``curdoc()`` name the document whose callback the calling thread is in, whatever other threads are at."""
+    documents: Any = bokeh.io.doc
+    if not isinstance(documents._PATCHED_CURDOCS, _DocumentStack):
+        documents._PATCHED_CURDOCS = _DocumentStack()
+
+
+def write_documents_with(do: Callable[[Callable[[], Any]], Awaitable[Any]]) -> None:
+    """Have the whole document, for which a browser asks once, written down by ``do``: it takes a quarter of a second.
+
+    The document's lock is held meanwhile. The text is asked for there too: Bokeh makes it when the message is sent.
+    """
+
+    @_needs_document_lock
+    async def handle_pull(session: ServerSession, message: Any, connection: Any) -> Any:
+        def reply() -> Any:
+            answer = connection.protocol.create("PULL-DOC-REPLY", message.header["msgid"], session.document)
+            answer.content_json  # noqa: B018  # is kept by the message
+            return answer
+
+        return await do(reply)
+
+    kind: Any = ServerSession
+    kind._handle_pull = handle_pull
+
+
 def work_out_defaults_once() -> None:
     """Have Bokeh work out what a property has by default once for each class of models, and not check our own code.
 
@@ -86,6 +148,57 @@ def work_out_defaults_once() -> None:
     descriptor: Any = PropertyDescriptor
     descriptor._get_default = default_of
     settings.perform_error_diagnostics = False
+
+
+def visit_few_properties() -> None:
+    """Have Bokeh look for the models that a model refers to in the properties that may have some.
+
+    Bokeh 3.9 visits all models of a page whenever one is added, a third of what thirty new runs on a server's pages
+    cost, and reads what is not set too. Here a property is left out that is not set, and whose default, by what another
+    model of the class had, is empty or plain.
+    """
+    empty: set[tuple[type, str]] = set()  # properties by class
+
+    def visit(value: Any, visitor: Callable[[Model], None]) -> None:
+        if isinstance(value, Model):
+            visitor(value)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                if type(item) not in _PLAIN:
+                    visit(item, visitor)
+        elif isinstance(value, dict):
+            for item in (*value, *value.values()):
+                visit(item, visitor)
+        elif isinstance(value, HasProps):
+            visit_properties(value, visitor)
+        elif is_dataclass(value):
+            for _, item in entries(value):
+                visit(item, visitor)
+
+    def visit_properties(value: Any, visitor: Callable[[Model], None]) -> None:
+        if not isinstance(value, HasProps):
+            return visit(value, visitor)
+        kind, own, changeable = type(value), value._property_values, value._unstable_default_values
+        themed = value.themed_values() or {}
+        for name in value.properties_with_refs():
+            if name in own:
+                child = own[name]
+            elif name in themed:
+                child = getattr(value, name)
+            elif name in changeable:
+                child = changeable[name]
+            elif (kind, name) in empty:
+                continue
+            else:
+                child = getattr(value, name)
+                if type(child) in _PLAIN or (isinstance(child, list | dict) and not child):
+                    empty.add((kind, name))
+            if type(child) not in _PLAIN:
+                visit(child, visitor)
+
+    references: Any = bokeh.model.util
+    references.visit_value_and_its_immediate_references = visit
+    references.visit_immediate_value_references = visit_properties
 
 
 def ignore_known_references() -> None:

@@ -121,7 +121,9 @@ class PictureCard(pn.viewable.Viewer):
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self._run: Run | None = None
         self._subject: Problem | Solver | None = None
-        self._kind: type[Picture] | None = None
+        self._kind: type[Picture] | None = None  # of the picture on the page
+        self._needed: type[Picture] | None = None  # of that of ``_run``
+        self._panes: dict[type[Picture], pn.Column] = {}  # in the order in which they are in the column
         self._looks = 0
         self._mark: Hashable = None
         self._work: Future[Any] | None = None
@@ -144,10 +146,19 @@ class PictureCard(pn.viewable.Viewer):
         """The slider through the path below the picture; None where it draws no path."""
         return None if self._kind is None else self._scrubbers.get(self._kind)
 
-    def update(self, run: Run | None) -> None:
-        """Draw the run's newest iterate; called with the document's lock at every look at the run."""
+    def prepare(self, run: Run | None) -> None:
+        """Make the picture that another run needs, which ``update`` then puts on the page.
+
+        A look for each: a look that does both holds up the server's other pages.
+        """
         if run is not self._run:
             self._change(run)
+
+    def update(self, run: Run | None) -> None:
+        """Draw the run's newest iterate; called with the document's lock at every look at the run."""
+        self.prepare(run)
+        if self._needed is not self._kind:
+            self._show(self._needed)
         self._looks += 1
         if self._work is not None:
             self._take_up(self._work)
@@ -183,30 +194,33 @@ class PictureCard(pn.viewable.Viewer):
         self._run, self._mark, self._looks, self._work = run, None, 0, None
         for scrubber in self._scrubbers.values():
             scrubber.reset()
+        self._needed = None
         if run is None or run.initial is None:
-            return self._show(None)
-        subject: Problem | Solver = getattr(run.initial, self._part).clone()
-        self._subject = subject
-        return self._show(next((kind for kind in self._kinds if kind.draws(subject)), None))
-
-    def _show(self, kind: type[Picture] | None) -> None:
+            return
+        self._subject = getattr(run.initial, self._part).clone()
+        kind = self._needed = next((kind for kind in self._kinds if kind.draws(self._subject)), None)
         if kind is not None and kind not in self._pictures:
-            self._pictures[kind], self._kind = kind(), kind
+            self._pictures[kind] = kind()
             if kind.follows_path():
                 self._scrubbers[kind] = PathScrubber()
                 if kind.height == HEIGHT:  # with its slider it is as high as the plots beside it
                     self._pictures[kind].figure.height = HEIGHT - ROOM
+
+    def _show(self, kind: type[Picture] | None) -> None:
+        """Show a picture in place of the one that is on the page; draw a new one before it comes there."""
+        self._kind = kind
+        if kind is not None and kind not in self._panes:
             self._draw(self._run)
             style = {"sizing_mode": "stretch_width", "margin": 0}
             # In a column of its own: a figure shows itself whatever its pane says.
             picture = self._pictures[kind]
             views = (picture.controls(), pn.pane.Bokeh(picture.figure, **style), self._scrubbers.get(kind))
             parts = [view for view in views if view is not None]
+            self._panes[kind] = pn.Column(*parts, **style)
             # At once: else a change of the new widgets may reach the browser before the message that they come with.
             with batched_changes(pn.state.curdoc):
-                self._column.append(pn.Column(*parts, **style))
-        for pane, other in zip(self._column, self._pictures, strict=True):
+                self._column.append(self._panes[kind])
+        for other, pane in self._panes.items():
             update_changed(pane, visible=other is kind)
-        self._kind = kind
         tall = ["zoviz-tall"] if kind is not None and kind.height > HEIGHT else []
         update_changed(self._column, visible=kind is not None, css_classes=tall)

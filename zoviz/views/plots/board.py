@@ -31,8 +31,8 @@ from zoviz.views.plots.line_data import BANDS, ZERO_HEIGHT, AxisScales
 from zoviz.views.plots.packed_source import PackedSource, all_series
 from zoviz.views.plots.shared_models import SharedModels
 
-FIRST_PLOTS = 2
-"""Plots with which a board comes in sight: the first row on most screens, beside the problem's picture."""
+PLOTS_AT_ONCE = 2
+"""Plots that one look of a page gives a run's lines: the first row on most screens, beside the problem's picture."""
 
 
 class _Drawing:
@@ -130,18 +130,22 @@ class Board(pn.viewable.Viewer):
         if self._built and self._stale_figures:
             update_changed(self._grid, loading=True)
 
-    def refresh(self, opening: bool = False) -> bool:
+    def refresh(self, most: int | None = None) -> bool:
         """Send what is new to the browser; return whether lines were made anew, which keeps the browser busy.
 
-        Called a few times a second, with the document's lock. A board that is about to come in sight, ``opening``,
-        begins with its first plots, which are less work for server and browser than all; the others come with the
-        next call.
+        Called a few times a second, with the document's lock.
+
+        Parameters
+        ----------
+        most : int, optional
+            Plots at most on which a run's lines are made, those in front first; the others come with the next calls. A
+            page that makes all at once holds up its browser, and the other pages of its server, for half a second.
         """
         if not self._built:
             if not self.runs_shown.runs:
                 return False
             self._build()
-        anew = fresh = self._catch_up(opening)
+        anew = fresh = self._catch_up(most)
         snapshots = []
         for entry in self.runs_shown.runs.values():
             snapshot, drawing = entry.run.trace.snapshot(), self._drawings[entry.key]
@@ -166,10 +170,10 @@ class Board(pn.viewable.Viewer):
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
         return anew
 
-    def _catch_up(self, opening: bool) -> bool:
+    def _catch_up(self, most: int | None) -> bool:
         """Make figures or lines anew that are out of date; return whether there were any."""
         grown = any(
-            key not in self._drawings or (entry.visible and self._lacks_lines(entry, opening))
+            key not in self._drawings or (entry.visible and self._lacks_lines(entry))
             for key, entry in self.runs_shown.runs.items()
         )
         if not (self._stale_figures or self._stale_lines or grown):
@@ -179,12 +183,12 @@ class Board(pn.viewable.Viewer):
                 self._rebuild()
             else:
                 self._relabel()
-                self._dress_all(opening)
+                self._dress_all(most)
         return True
 
-    def _lacks_lines(self, entry: ShownRun, opening: bool) -> bool:
-        """Return whether lines of a run are to be made: of new columns, or those that waited for the first plots."""
-        waiting = self._drawings[entry.key].views_to_come and not opening
+    def _lacks_lines(self, entry: ShownRun) -> bool:
+        """Return whether lines of a run are to be made: of new columns, or on plots that others went before."""
+        waiting = self._drawings[entry.key].views_to_come
         return bool(waiting) or self._has_new_columns(entry.key, entry.run.trace.snapshot())
 
     def _has_new_columns(self, key: str, snapshot: Snapshot) -> bool:
@@ -256,22 +260,22 @@ class Board(pn.viewable.Viewer):
         self._ranged = styles.keys()
         self._shared.x_range.renderers = [line for view in self.views for line in view.renderers]
 
-    def _dress(self, entry: ShownRun, snapshot: Snapshot, opening: bool) -> None:
-        """Make a run's lines on every plot that has none of its columns yet, or on the first of these."""
+    def _dress(self, entry: ShownRun, snapshot: Snapshot, most: int | None) -> None:
+        """Make a run's lines on every plot that has none of its columns yet, or on so many of these at most."""
         drawing, columns = self._drawings[entry.key], snapshot.columns
         if self._has_new_columns(entry.key, snapshot):
             drawing.columns, drawing.views_to_come = frozenset(columns), list(self.views)
             drawing.source.declare(all_series(columns, self.views))
             self._settle(entry)
         views = drawing.views_to_come
-        if opening:
-            fitting = [view for view in views if view.fits(self.runs_shown.problems) and view.has_values([snapshot])]
-            views = fitting[:FIRST_PLOTS]
+        if most is not None:
+            problems = self.runs_shown.problems
+            views = sorted(views, key=lambda view: not (view.fits(problems) and view.has_values([snapshot])))[:most]
         for view in views:
             view.add(entry.key, RunStyle(entry.name, entry.colour, 2.2), drawing.source, columns)
         drawing.views_to_come = [view for view in drawing.views_to_come if view not in views]
 
-    def _dress_all(self, opening: bool = False) -> None:
+    def _dress_all(self, most: int | None = None) -> None:
         """Bring the plots to the runs on the page, and have the visible ones' data sent again."""
         self._stale_figures = self._stale_lines = False
         for key in self._drawings.keys() - self.runs_shown.runs.keys():
@@ -281,7 +285,7 @@ class Board(pn.viewable.Viewer):
         for entry in self.runs_shown.runs.values():
             drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key, len(self._drawings)))
             if entry.visible:
-                self._dress(entry, entry.run.trace.snapshot(), opening)
+                self._dress(entry, entry.run.trace.snapshot(), most)
             drawing.rows = -1
         self._arrange()
 

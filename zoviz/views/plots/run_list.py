@@ -79,7 +79,7 @@ class RunList(pn.viewable.Viewer):
 
     def __init__(self, controller: RunController, below: pn.viewable.Viewer, **params: Any) -> None:
         super().__init__(**params)
-        self._below = below
+        self._below, self._complete = below, False  # whether it stands below the rows
         self._controller, self._runs_shown = controller, controller.runs_shown
         self._rows: dict[str, _Row] = {}
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -92,16 +92,22 @@ class RunList(pn.viewable.Viewer):
     def update(self) -> None:
         """Update the list to the runs on the plots, if they changed, once the browser has drawn their lines.
 
-        Called by the page's looks, which have the document's lock: a widget's handler may lack it.
+        Called by the page's looks, which have the document's lock: a widget's handler may lack it. What stands below
+        the first row comes with the look after it: a look that makes both holds up the server's other pages.
         """
         runs = self._runs_shown.runs
         self._follow()
         if self._rows.keys() == runs.keys() and self.column.objects:
+            if runs and not self._complete:
+                self._complete = True
+                with batched_changes(pn.state.curdoc):
+                    self.column.append(self._below)
             return
         self._rows = {key: self._rows[key] if key in self._rows else self._row(entry) for key, entry in runs.items()}
         rows: list[pn.viewable.Viewable] = [row.box for row in self._rows.values()]
+        self._complete = self._complete and bool(rows)
         with batched_changes(pn.state.curdoc):
-            self.column.objects = [*rows, self._below] if rows else [self._hint]
+            self.column.objects = [*rows, *[self._below] * self._complete] if rows else [self._hint]
         self._follow()
 
     def _follow(self) -> None:

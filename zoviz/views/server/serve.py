@@ -13,7 +13,6 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from zoviz.core.threads.rests import RESTS
 from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.store import Store
@@ -21,13 +20,11 @@ from zoviz.runs.turns import Turns
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.process import prepare
 from zoviz.views.app.server import free_port
+from zoviz.views.server.document_thread import use_document_thread
 from zoviz.views.server.health import HEALTH, HealthHandler, StoreProbe
 from zoviz.views.server.settings import ServerSettings
 from zoviz.views.server.users import ProxyUsers, present_user
 
-_OPENING = 1.0
-"""Seconds that making a page takes, also outside of our own code, in which runs rest: it would take twice as long, and
-the other pages with it."""
 _LAST_WORDS = 3.0
 """Seconds that the event loop has to end in once the runs have."""
 
@@ -45,12 +42,12 @@ def serve(problem: Problem | None, store: Store | None, settings: ServerSettings
         Whether to open a browser.
     """
     prepare()
+    use_document_thread()
     live_runs = LiveRuns(settings.limits, None if settings.turns is None else Turns(settings.turns))
     port = settings.port or free_port()
     logging.getLogger("zoviz").warning("The dashboard is at http://%s:%d/", settings.address, port)
 
     def page() -> pmui.Page:
-        RESTS.rest(_OPENING)
         own = None if problem is None else problem.clone()
         user = present_user(settings.user_header)
         person = user or secrets.token_hex(8)  # where nobody signs in, a page is a person

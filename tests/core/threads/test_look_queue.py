@@ -1,0 +1,87 @@
+"""Looks of many pages leave the event loop half of its time, between any two of them; one page alone is not held up."""
+
+from __future__ import annotations
+
+import heapq
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from zoviz.core.threads import look_queue
+from zoviz.core.threads.look_queue import LookQueue
+
+PERIOD, TICK, COST = 0.25, 0.0625, 0.02
+
+
+def looks(monkeypatch: pytest.MonkeyPatch, pages: int, seconds: float) -> tuple[list[float], list[int]]:
+    """The ends of all looks, and how many each page had, in a simulated loop in which pages ask at each tick."""
+    queue, now, events, number = LookQueue(), 0.0, list[Any](), 0
+    due, ends, count = [0.0] * pages, list[float](), [0] * pages
+
+    def later(pause: float, task: Any, *arguments: Any) -> None:
+        nonlocal number
+        number += 1
+        heapq.heappush(events, (now + pause, number, task, arguments))
+
+    def ask(page: int) -> None:
+        nonlocal now
+        if now >= due[page] and queue.may_look(page, due[page], now, lambda: later(0.0, ask, page)):
+            began, now = now, now + COST
+            queue.looked(page, began, now)
+            due[page], count[page] = max(due[page] + PERIOD, began), count[page] + 1
+            ends.append(now)
+
+    def tick(page: int) -> None:
+        later(TICK, tick, page)
+        ask(page)
+
+    loop = SimpleNamespace(call_later=later)
+    monkeypatch.setattr(look_queue, "asyncio", SimpleNamespace(get_running_loop=lambda: loop))
+    for page in range(pages):
+        later(TICK * page / pages, tick, page)
+    while now < seconds:
+        time, _, task, arguments = heapq.heappop(events)
+        now = max(now, time)  # what is ready is done in one go
+        task(*arguments)
+    return ends, count
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_the_loop_is_free_between_any_two_looks(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    """Where looks may have all of the time, they follow each other."""
+    monkeypatch.setattr(look_queue, "SHARE", share)
+    ends, count = looks(monkeypatch, 30, 24.0)
+    pauses = [after - before - COST for before, after in pairwise(ends)]
+    assert (min(pauses) >= 0.999 * COST) == (share == 0.5)
+    assert max(count) - min(count) <= 1 and min(count) >= (19 if share == 0.5 else 38), "and nothing is lost in between"
+
+
+def test_looks_have_less_while_a_page_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look_queue, "RESTS", SimpleNamespace(elsewhere=lambda: True))
+    ends, count = looks(monkeypatch, 30, 30.0)
+    pauses = [after - before - COST for before, after in pairwise(ends)]
+    assert min(pauses) >= 3.999 * COST and min(count) >= 9
+
+
+@pytest.mark.parametrize("pages", [1, 4])
+def test_a_few_pages_look_four_times_a_second(monkeypatch: pytest.MonkeyPatch, pages: int) -> None:
+    _, count = looks(monkeypatch, pages, 10.0)
+    assert min(count) >= 38
+
+
+def test_a_page_that_has_stopped_asking_or_is_closed_holds_nobody_up() -> None:
+    queue = LookQueue()
+    assert queue.may_look(1, 0.0, 0.0, list)
+    assert not queue.may_look(2, 0.1, 0.1, list), "the other has waited longer"
+    assert queue.may_look(2, 0.1, 1.0, list)
+    assert not queue.may_look(3, 0.2, 1.0, list)
+    queue.leave(2)
+    assert queue.may_look(3, 0.2, 1.0, list)
+
+
+def test_without_a_loop_pages_ask_by_themselves() -> None:
+    queue = LookQueue()
+    queue.looked(1, 0.0, 1.0)
+    assert not queue.may_look(1, 1.0, 1.5, list) and queue.may_look(1, 1.0, 2.0, list)
