@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,6 +93,34 @@ def test_it_is_written_again_and_again_while_it_goes_on(store: Store, small: Sma
         run.stop()
         run.wait(120)
     assert list(iterations.values()) == sorted(set(iterations.values())) and list(iterations) == sorted(iterations)
+
+
+def test_of_many_runs_at_once_each_is_written_less_often(
+    store: Store, small: Small, until: Callable[..., None], tmp_path: Path
+) -> None:
+    """All together they have a twentieth of a processor for it; what a person has done is still written at once."""
+    with Store(f"sqlite:///{tmp_path / 'alone.db'}") as other:
+        store.database.recorded.update(map(str, range(10**6)))
+        runs = {store: small(checkpoint=0.2), other: small(store=other, checkpoint=0.2)}
+        writes: dict[Store, set[float]] = {store: set(), other: set()}
+
+        def count(one: Store) -> int:
+            writes[one].add(one.load(runs[one].id).record.updated)
+            return len(writes[one])
+
+        try:
+            for run in runs.values():
+                run.start()
+            until(lambda: (count(store), count(other))[1] >= 12)
+            assert count(store) <= 4, "at its beginning, once to see what it costs, and every ten seconds"
+            run = runs[store]
+            run.set({"primal_step": 0.9 * run.resolved["primal_step"]})
+            until(lambda: len(store.load(run.id).journal) == 1)
+        finally:
+            for run in runs.values():
+                run.stop()
+                run.wait(120)
+    assert not other.database.recorded and runs[store].id not in store.database.recorded
 
 
 def test_a_change_and_a_pause_are_written_at_once(store: Store, small: Small, until: Callable[..., None]) -> None:

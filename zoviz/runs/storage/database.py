@@ -23,18 +23,24 @@ PATIENCE = 60.0
 _TURN = 0x7A6F7669
 """Number of the lock that processes take in turn while tables are made or changed (PostgreSQL)."""
 
+_CHECK_SERVER = "see that it runs, and that its address, user and password are right"
 _FAILURES = (
     (("disk is full", "no space left", "disk full"), "room on the disk", "a full disk", "free some space"),
     (
         ("readonly", "read-only", "permission denied"),
         "a store that can be written",
         "a read-only one",
-        "see its rights",
+        "see who may write its file and folder",
     ),
     (("not a database", "malformed", "disk image"), "a whole store", "a damaged file", "put back a copy of it"),
     (("unable to open",), "a file that can be opened", "none", "see that its folder exists and can be written"),
     (("database is locked",), "a turn to write", "none for {patience:g} s", "see what holds the store"),
-    (("refused", "could not translate", "password", "does not exist", "connection"), "a server", "no answer", "see it"),
+    (
+        ("refused", "could not translate", "password", "does not exist", "connection"),
+        "a server",
+        "no answer",
+        _CHECK_SERVER,
+    ),
 )
 
 
@@ -59,8 +65,9 @@ class Database:
 
     SQLite is opened in WAL mode with ``synchronous=FULL``: readers never wait, writers take turns, and what was
     committed survives a loss of power, an evaluation under ``checkpoint="every call"`` before the next begins; else a
-    run commits once a second, and at a change or a pause, from a thread of its own: the solver never waits for the
-    disk. A WAL needs a disk of this machine, not a network's: a team shares a PostgreSQL server.
+    run commits once a second (of many at once each every few), and at a change or a pause, from a thread of its own:
+    the solver never waits for the disk. A WAL needs a disk of this machine, not a network's: a team shares a PostgreSQL
+    server.
 
     Parameters
     ----------
@@ -68,6 +75,11 @@ class Database:
         ``sqlite:///file.db`` or ``postgresql://user@host/name``.
     create : bool
         Whether a store is to be made where there is none.
+
+    Attributes
+    ----------
+    recorded : set of str
+        The ids of the runs that this process writes into it now.
 
     Raises
     ------
@@ -83,6 +95,7 @@ class Database:
         self.url = _address(url)
         self.name = str(self.url.database) if self.sqlite else self.url.render_as_string(hide_password=True)
         self.engine = _engine(self.url)
+        self.recorded: set[str] = set()
         self._process = os.getpid()
         # Who forgets to close a store leaves no connection open behind it, of which Python 3.13 warns.
         weakref.finalize(self, _dispose, self.engine, self._process).atexit = False

@@ -25,6 +25,13 @@ writing."""
 _SHARE = 50.0
 """A state is not asked for before so many times its own cost has gone by: recording takes at most 2% of the worker."""
 
+_SHARE_OF_ALL = 20.0
+"""Nor is anything written, but a change or a pause, before so many times what writing costs times the number of runs
+that are recorded has gone by: all runs of a process together take a twentieth of a processor. One run's interval is
+not touched by that; of thirty runs at once each is written every few seconds."""
+_LONGEST = rows.SILENCE / 3
+"""Seconds of such a pause at most: a run from which nothing comes counts as interrupted."""
+
 
 class Recorder(RunObserver):
     """An observer that stores a run: once an interval, and at a change or a pause, all that is new in one transaction.
@@ -93,6 +100,7 @@ class Recorder(RunObserver):
             Where the run is to go on, and is at work elsewhere.
         """
         self._worker, evaluation_count = worker, self._evaluation_count
+        self._database.recorded.add(self._run)
         self._first, self._again = rows.first(self._run, self._spec, self._owner), evaluation_count is not None
         self._progress = Progress(changes=len(worker.journal))
         if evaluation_count is not None:
@@ -139,6 +147,7 @@ class Recorder(RunObserver):
         if self._worker.state is not None:
             self._take()
         self._flush((status, message))
+        self._database.recorded.discard(self._run)
         if self._own:
             self._database.close()
         return self.storage_message
@@ -165,10 +174,14 @@ class Recorder(RunObserver):
             self._waking.clear()
             if self._ending.is_set():
                 return
-            if time.perf_counter() >= due:
+            is_due = time.perf_counter() >= due
+            if is_due:
                 self._ask_for_state()
-                due = time.perf_counter() + _REST * self._interval
+            begun = time.thread_time()
             self._flush()
+            if is_due:
+                pause = _SHARE_OF_ALL * len(self._database.recorded) * (time.thread_time() - begun)
+                due = time.perf_counter() + max(_REST * self._interval, min(pause, _LONGEST))
 
     def _ask_for_state(self) -> None:
         """Wait a while for the worker to hand over its state, unless the last one was handed over too recently."""
