@@ -41,6 +41,16 @@ def taken(turns: Turns, takers: list[TurnTaker], clock: Clock, rounds: int) -> C
     return count
 
 
+def waiting(*people: str) -> tuple[Turns, Clock, list[TurnTaker]]:
+    """One turn, and a run of each person: the first has it, the others wait for it."""
+    clock = Clock()
+    turns = Turns(1, clock)
+    takers = [turns.observer(person) for person in people]
+    for taker in takers:
+        turns.enter(taker)
+    return turns, clock, takers
+
+
 def test_a_turn_is_over_after_its_slice() -> None:
     assert 0 < SLICE < LONG
 
@@ -83,22 +93,14 @@ def test_who_computed_alone_owes_nothing_to_those_who_come_while_they_pause() ->
 
 
 def test_a_turn_in_which_the_interpreter_was_held_by_something_else_is_not_charged_in_full() -> None:
-    clock = Clock()
-    turns = Turns(1, clock)
-    ann, bob = turns.observer("ann"), turns.observer("bob")
-    turns.enter(ann)
-    turns.enter(bob)
+    turns, clock, (ann, _) = waiting("ann", "bob")
     clock.now += 3.0
     turns.give_back(ann, leave=False)
     assert turns.seconds("ann") == LONGEST * SLICE
 
 
 def test_time_is_shared_where_calls_cost_differently_and_long_turns_are_usual() -> None:
-    clock = Clock()
-    turns = Turns(1, clock)
-    slow, quick = turns.observer("slow"), turns.observer("quick")
-    turns.enter(slow)
-    turns.enter(quick)
+    turns, clock, (slow, quick) = waiting("slow", "quick")
     time = {"slow": 0.0, "quick": 0.0}
     for _ in range(2000):
         holder, cost = (slow, 1.0) if slow.turn.is_set() else (quick, LONG)

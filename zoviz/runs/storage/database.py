@@ -23,7 +23,7 @@ PATIENCE = 60.0
 _TURN = 0x7A6F7669
 """Number of the lock that processes take in turn while tables are made or changed (PostgreSQL)."""
 
-_CHECK_SERVER = "see that it runs, and that its address, user and password are right"
+_SERVER = "see that it runs, and that its address, user and password are right"
 _FAILURES = (
     (("disk is full", "no space left", "disk full"), "room on the disk", "a full disk", "free some space"),
     (
@@ -39,7 +39,7 @@ _FAILURES = (
         ("refused", "could not translate", "password", "does not exist", "connection"),
         "a server",
         "no answer",
-        _CHECK_SERVER,
+        _SERVER,
     ),
 )
 
