@@ -201,7 +201,7 @@ class Lesson:
     Attributes
     ----------
     failures : list of str
-        What students could not do.
+        What students could not do, and errors in the server's log.
     waits : dict
         Seconds for a page, and from Start to a run at work.
     starts, changes : int
@@ -324,6 +324,7 @@ def lesson(folder: Path, url: str, count: int, seconds: float, arrivals: float, 
         for one in students:
             await one.leave()
         held.records = store.runs()
+        held.failures += [line for line in server.log.read_text().splitlines() if "Error" in line][:9]
         return held
 
     with Store(url) as store:

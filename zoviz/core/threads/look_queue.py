@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextvars import Context
 from typing import NamedTuple
 
 from zoviz.core.threads.rests import RESTS
 
 SHARE = 0.5
 """Of the event loop's time, at most, for the looks of all pages of a server: the rest is for those who open pages and
-press buttons. Thirty pages with a run each then look about once a second, four still every ``PERIOD``."""
+press buttons. Thirty pages with a run each then look about once a second."""
 SHARE_BESIDE = 0.2
 """The same while another thread makes a page for somebody, who sees nothing until then."""
+FEW = 4
+"""Pages that have all of the loop's time, if there are no more: a click then waits for as many looks at most."""
+RECENT = 2.0
+"""Seconds within which a page has looked that counts as there."""
 MEMORY = 0.2
 """Seconds for which a page is in the queue: one that can look asks again sooner."""
 
@@ -34,6 +39,7 @@ class LookQueue:
 
     def __init__(self) -> None:
         self._places: dict[int, _Place] = {}  # by page
+        self._looks: dict[int, float] = {}  # when the latest of each page ended
         self._free_at = 0.0
 
     def may_look(self, page: int, since: float, now: float, ask_again: Callable[[], object]) -> bool:
@@ -55,11 +61,13 @@ class LookQueue:
     def looked(self, page: int, began: float, ended: float) -> None:
         """Take note of a page's look, and have the next page look when the pause is over."""
         self.leave(page)
-        share = SHARE_BESIDE if RESTS.elsewhere() else SHARE
+        self._looks = {one: end for one, end in self._looks.items() if ended - end < RECENT} | {page: ended}
+        share = SHARE_BESIDE if RESTS.elsewhere() else SHARE if len(self._looks) > FEW else 1.0
         pause = (ended - began) * (1 / share - 1)
         self._free_at = ended + pause
         try:
-            asyncio.get_running_loop().call_later(pause, self._call_first)
+            # In a context of its own: that of this look says that whatever is done now is done for this page.
+            asyncio.get_running_loop().call_later(pause, self._call_first, context=Context())
         except RuntimeError:  # a notebook's page, whose looks come from a thread
             return
 
