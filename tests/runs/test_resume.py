@@ -142,6 +142,18 @@ def test_a_run_at_work_is_not_resumed(store: Store, small: Callable[..., Run]) -
     assert store.load(run.id).status == "stopped"
 
 
+def test_a_run_that_is_refused_is_not_among_the_recorded(store: Store, small: Callable[..., Run]) -> None:
+    """Each of them makes the others be written less often."""
+    run = small(iterations=2)
+    run.run()
+    again = store.load(run.id).resume(iterations=4)
+    with store.database.writing() as connection:
+        connection.execute(update(RUNS).values(status="running", host="elsewhere", updated=time.time()))
+    with pytest.raises(StoreError, match="Expected a run that is not at work"):
+        again.start()
+    assert not store.database.recorded
+
+
 def test_who_is_gone_is_told_by_process_host_and_sign_of_life(store: Store, small: Callable[..., Run]) -> None:
     def status(**values: Any) -> str:
         with store.database.writing() as connection:

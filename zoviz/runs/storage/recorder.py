@@ -100,12 +100,12 @@ class Recorder(RunObserver):
             Where the run is to go on, and is at work elsewhere.
         """
         self._worker, evaluation_count = worker, self._evaluation_count
-        self._database.recorded.add(self._run)
         self._first, self._again = rows.first(self._run, self._spec, self._owner), evaluation_count is not None
         self._progress = Progress(changes=len(worker.journal))
         if evaluation_count is not None:
             with self._database.writing() as connection:
                 writer.claim(connection, self._run, self._first, evaluation_count)
+        self._database.recorded.add(self._run)  # only now: a claim may be refused, and such a run has no end
         self._flush()
         self._thread = threading.Thread(target=self._go_on, name="zoviz-recorder", daemon=True)
         self._thread.start()

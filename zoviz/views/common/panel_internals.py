@@ -27,7 +27,6 @@ from panel.io.application import Application
 from panel.io.notebook import patch_inline_stylesheets
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
-from panel.io.state import state
 from panel.models.katex import KATEX_VERSION
 from panel.util import classproperty, edit_readonly
 from panel.viewable import Viewable
@@ -51,7 +50,7 @@ CREATE_SESSION, FILL_DOCUMENT = Application.on_session_created, Application.init
 WRITE_AT_ONCE, WRITE_LATER = panel_document.write_events, panel_document.schedule_write_events
 """Panel's own functions, before they are replaced."""
 
-COUNT_WORK, COUNT_END = type(state)._add_busy_event, type(state)._remove_busy_event
+COUNT_WORK, COUNT_END = type(pn.state)._add_busy_event, type(pn.state)._remove_busy_event
 """Panel's own methods, before they are replaced."""
 
 COLLECT, DESTROY = panel_document._garbage_collect, panel_document._destroy_document
@@ -88,7 +87,7 @@ def count_no_work() -> None:
     Panel 1.9 changes a parameter of its own four times for each event of any page, in which it reads all the others
     too: two thirds of what it costs a server that a person types a number.
     """
-    kind: Any = type(state)
+    kind: Any = type(pn.state)
     kind._add_busy_event = kind._remove_busy_event = lambda state, event: None
 
 
@@ -145,8 +144,8 @@ def changes_wait(component: Viewable) -> bool:
 
     Panel takes them on after a twentieth of a second. What it sends about the same property before that undoes them.
     """
-    events: dict[str, Any] = getattr(component, "_events", {})
-    return bool(events)
+    reactive: Any = component
+    return bool(reactive._events)
 
 
 class _Outbox:
