@@ -128,15 +128,16 @@ class Server:
         raise RuntimeError(f"Expected a server on port {self.port} within {timeout:g} s; it wrote:\n{self.text()}")
 
     def stop(self, timeout: float = 15) -> None:
-        """Send SIGTERM and wait for the end; kill the server where it does not come."""
+        """Send SIGTERM and wait for the end; where it does not come, say where each thread of the server stands."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(timeout)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            raise
+            before = len(self.text())
+            self.process.send_signal(signal.SIGABRT)  # it has its faulthandler write the stacks
+            self.process.wait(timeout)
+            raise AssertionError(f"The server did not end within {timeout:g} s of SIGTERM:\n{self.text()[before:]}")
 
 
 def is_local(url: str) -> bool:
@@ -151,7 +152,7 @@ def start(app: Path, log: Path, args: tuple[str, ...]) -> Server:
     command = [sys.executable, "-m", "panel", "serve", str(app), "--address", "127.0.0.1", "--port", str(port)]
     command += ["--allow-websocket-origin", f"localhost:{port}", "--log-format", LOG_FORMAT, *args]
     own = f"sqlite:///{log.with_suffix('.db')}"  # else runs would be kept in the folder of the checkout
-    environment = {"ZOVIZ_STORE": own, **os.environ, "PYTHONUNBUFFERED": "1"}
+    environment = {"ZOVIZ_STORE": own, **os.environ, "PYTHONUNBUFFERED": "1", "PYTHONFAULTHANDLER": "1"}
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env=environment)
     server = Server(f"http://localhost:{port}/{app.stem}", port, process, log)

@@ -23,6 +23,7 @@ from panel.io.state import state
 from panel.util import classproperty, edit_readonly
 from panel_material_ui.base import MaterialComponent
 
+from zoviz.views.app.process import prepare
 from zoviz.views.common import panel_internals
 from zoviz.views.common.panel_internals import (
     COLLECT,
@@ -148,6 +149,15 @@ def test_what_closed_pages_have_left_is_collected_seldom(monkeypatch: pytest.Mon
         planned.pop()()
     assert len(collections) == (30 if each else 3)
     assert len(planned) == (0 if each else 27), "and a collection is due for those that have none"
+
+
+def test_a_second_page_keeps_what_the_first_has_found() -> None:
+    """Replaced anew for each page, files would be looked for again, and each page's garbage collected by itself."""
+    prepare()
+    replaced = panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"]
+    prepare()
+    assert replaced == (panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"])
+    assert replaced[0] is not COLLECT
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # pandas', of Panel

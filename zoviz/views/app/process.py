@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import cache
 
 import panel as pn
 
@@ -41,8 +42,12 @@ def prepare() -> None:
     pn.extension("tabulator", notifications=True, exception_handler=show_error, **inline)
 
 
+@cache
 def configure_process() -> None:
-    """Set thread switching, rests of runs, what pages cost, which files a browser may read, and messages' order."""
+    """Set thread switching, rests of runs, what pages cost, which files a browser may read, and messages' order.
+
+    Once for a process: each page asks for it, and what was worked out for the pages before would be worked out again.
+    """
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
     rest_while_pages_work()
     work_out_defaults_once()
