@@ -25,6 +25,9 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own: what the functions start is ended with it, and Ctrl-C is the parent's
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A fork has its parent's handlers: an event loop's would leave it alive, and wake the parent's loop in its place.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
     # It shares nothing with this thread: it only ends the process.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:

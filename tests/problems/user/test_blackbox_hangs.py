@@ -33,6 +33,32 @@ if __name__ == "__main__":
     minimize(hangs, [0.5, 0.5], timeout=100.0)
 """
 
+SERVING = """
+import asyncio, os, signal, weakref
+weakref.finalize(asyncio.Lock, print)  # what weakref does at exit then comes after what multiprocessing does
+import numpy as np
+from zoviz.evaluation.worker_processes import WorkerProcesses
+
+loop = asyncio.new_event_loop()
+loop.add_signal_handler(signal.SIGTERM, loop.stop)
+workers = WorkerProcesses(lambda x: float(x.sum()), 1, None)
+print(workers.outcomes([np.ones(2)]), flush=True)
+os.kill(os.getpid(), signal.SIGTERM)
+loop.run_forever()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_fork_of_a_server_does_not_keep_it_from_ending() -> None:
+    """With the server's handler of SIGTERM the fork would live on, and multiprocessing wait for it without end."""
+    with subprocess.Popen([sys.executable, "-c", SERVING], stdout=subprocess.PIPE, start_new_session=True) as server:
+        try:
+            written, _ = server.communicate(timeout=60)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(server.pid, signal.SIGKILL)
+    assert server.returncode == 0 and written.startswith(b"[2.0]")
+
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_hang_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
