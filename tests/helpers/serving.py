@@ -133,11 +133,12 @@ class Server:
             self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as error:
             before = len(self.text())
             self.process.send_signal(signal.SIGABRT)  # it has its faulthandler write the stacks
             self.process.wait(timeout)
-            raise AssertionError(f"The server did not end within {timeout:g} s of SIGTERM:\n{self.text()[before:]}")
+            stacks = self.text()[before:]
+            raise AssertionError(f"The server did not end within {timeout:g} s of SIGTERM:\n{stacks}") from error
 
 
 def is_local(url: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import logging
 import sys
 from functools import cache
@@ -59,6 +61,7 @@ def configure_process() -> None:
     import_no_addressed_modules()
     read_no_named_files()
     send_in_order()
+    atexit.register(gc.freeze)  # a process that ends need not look for garbage: seconds, where many pages are open
 
 
 def show_error(error: BaseException) -> None:
