@@ -6,7 +6,6 @@ import atexit
 import gc
 import logging
 import sys
-from functools import cache
 
 import panel as pn
 
@@ -44,12 +43,15 @@ def prepare() -> None:
     pn.extension("tabulator", notifications=True, exception_handler=show_error, **inline)
 
 
-@cache
 def configure_process() -> None:
     """Set thread switching, rests of runs, what pages cost, which files a browser may read, and messages' order.
 
     Once for a process: each page asks for it, and what was worked out for the pages before would be worked out again.
     """
+    pn.state.as_cached("zoviz configured", _configure)
+
+
+def _configure() -> None:
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
     rest_while_pages_work()
     work_out_defaults_once()
