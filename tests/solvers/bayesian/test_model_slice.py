@@ -59,6 +59,20 @@ def test_the_line_to_the_next_point_has_its_best_score_there(name: str) -> None:
         assert at >= one.score.max() - 0.05 * spread, "nothing on the line is much better than the next point"
 
 
+def test_where_the_incumbent_comes_next_the_line_is_that_of_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line through one point has one value: the picture would show a flat surrogate."""
+    run = made("ConstrainedEI", PLAIN)
+
+    def again(solver: Any, surrogate: Any, evidence: Any, *_: Any) -> Any:
+        return surrogate.points[evidence.best]
+
+    monkeypatch.setattr(SOLVERS["ConstrainedEI"], "acquire", again)
+    one, along = model_slice(run.solver, run.state, 1e-6), model_slice(run.solver, run.state, 1e-6, variable=0)
+    assert one is not None and along is not None and one.variable == 0 and one.incumbent == one.following
+    assert np.ptp(one.mean) > 0.0
+    np.testing.assert_array_equal(one.mean, along.mean)
+
+
 def test_there_is_none_in_the_first_design_and_a_run_goes_on_as_without() -> None:
     early = made("ALBO", PLAIN, calls=3)
     assert model_slice(early.solver, early.state, 1e-6) is None

@@ -13,6 +13,8 @@ from zoviz.solvers.bayesian.surrogate import Numbers
 
 _PLACES = 121
 """Points of the line."""
+_SAME = 1e-6
+"""Share of the box within which the next point is the incumbent, and gives no line."""
 
 
 class ModelSlice(NamedTuple):
@@ -63,7 +65,7 @@ def model_slice(
         Largest h that counts as feasible.
     variable : int, optional
         The variable, from 0, along which the line runs, a number too high for the last; default: the line through the
-        next point.
+        next point, or along the first variable where the incumbent is to be evaluated once more.
     replica : int
     """
     hyper, memory = state.hyper[replica], state.memory[replica]
@@ -87,6 +89,8 @@ def model_slice(
         evidence = solver.evidence(surrogate, tolerance)
         following = solver.acquire(surrogate, evidence, memory, numbers)
         incumbent = surrogate.points[evidence.best]
+        if variable is None and np.abs(following - incumbent).max() <= _SAME:
+            variable = 0
         places, line, ends = _line(incumbent, following, variable)
         mean, deviation = surrogate.moments(line)
         score = solver.score(surrogate, evidence, memory, numbers, line)
