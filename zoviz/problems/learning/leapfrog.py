@@ -155,7 +155,9 @@ def sample(
     d, lengths = posterior.signed.shape[1], gradients // settings.leaps
     numbers = _numbers(lengths, chains, d, generators)
     leaps, length = np.repeat(settings.leaps, chains), np.repeat(lengths, chains)
-    step, mass = np.repeat(settings.step, chains)[:, None], np.repeat(settings.mass, chains)[:, None]
+    mass = np.repeat(settings.mass, chains)[:, None]
+    # As large as the chains are: it is multiplied in every leap, where broadcasting takes longer than the arithmetic.
+    step = np.repeat(np.repeat(settings.step, chains)[:, None], d, axis=1)
     draws = np.full((len(leaps), int(lengths.max()), d), np.nan)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         accepted = _advance(posterior, numbers, draws, gradients, leaps, length, step, mass)
@@ -191,20 +193,20 @@ def _advance(
         if not ends.size:
             continue
         rows = ends if ends.size < len(q) else slice(None)  # all of them need no copy
-        end, scale = half[ends] + 0.5 * step[ends] * at_slope[ends], mass[ends]
+        end, scale = half[rows] + 0.5 * step[rows] * at_slope[rows], mass[rows]
         reached = posterior.energy(margins[rows], weights[rows], at[rows])
-        gain = total[ends] - (reached + 0.5 * np.square(end).sum(axis=1) / scale[:, 0])
-        yes = numbers.thresholds[ends, count[ends]] < gain  # an energy that is not a number compares False
-        q[ends] = np.where(yes[:, None], at[ends], q[ends])
-        kept_slope[ends] = np.where(yes[:, None], at_slope[ends], kept_slope[ends])
-        potential[ends] = np.where(yes, reached, potential[ends])
-        accepted[ends] += yes
-        draws[ends, count[ends]] = q[ends]
-        count[ends] += 1
-        momentum = numbers.momenta[ends, count[ends]] * np.sqrt(scale)
-        total[ends] = potential[ends] + 0.5 * np.square(momentum).sum(axis=1) / scale[:, 0]
-        at[ends] = q[ends]
-        half[ends] = momentum - 0.5 * step[ends] * kept_slope[ends]
+        gain = total[rows] - (reached + 0.5 * np.square(end).sum(axis=1) / scale[:, 0])
+        yes = numbers.thresholds[ends, count[rows]] < gain  # an energy that is not a number compares False
+        q[rows] = np.where(yes[:, None], at[rows], q[rows])
+        kept_slope[rows] = np.where(yes[:, None], at_slope[rows], kept_slope[rows])
+        potential[rows] = np.where(yes, reached, potential[rows])
+        accepted[rows] += yes
+        draws[ends, count[rows]] = q[rows]
+        count[rows] += 1
+        momentum = numbers.momenta[ends, count[rows]] * np.sqrt(scale)
+        total[rows] = potential[rows] + 0.5 * np.square(momentum).sum(axis=1) / scale[:, 0]
+        at[rows] = q[rows]
+        half[rows] = momentum - 0.5 * step[rows] * kept_slope[rows]
     return accepted
 
 
