@@ -305,9 +305,12 @@ def find_files_once() -> None:
     styles = cache(lambda cls, mode, in_notebook: tuple(FIND_STYLES(cls)))
     kind: Any = MaterialComponent
     kind._bundle_path = classproperty(code)
-    kind._bundle_css = classproperty(
-        lambda cls: list(styles(cls, panel_resources.RESOURCE_MODE, cls._notebook_endpoint()))
-    )
+
+    def styles_of(cls: Any) -> list[str]:
+        in_notebook = getattr(cls, "_notebook_endpoint", bool)()  # since version 0.16.5
+        return list(styles(cls, panel_resources.RESOURCE_MODE, in_notebook))
+
+    kind._bundle_css = classproperty(styles_of)
 
 
 BUNDLED_TEXT: Any = vars(MaterialComponent)["_render_esm"].__func__
