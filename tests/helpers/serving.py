@@ -128,7 +128,7 @@ class Server:
         raise RuntimeError(f"Expected a server on port {self.port} within {timeout:g} s; it wrote:\n{self.text()}")
 
     def stop(self, timeout: float = 15) -> None:
-        """Send SIGTERM and wait for the end; where it does not come, say where each thread of the server stands."""
+        """Send SIGTERM and wait for the end; one that does not end is aborted, and its threads' stacks are shown."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:

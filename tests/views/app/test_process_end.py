@@ -10,7 +10,6 @@ import atexit, gc
 atexit.register(lambda: print(gc.get_freeze_count()))  # what is registered first comes last
 from zoviz.views.app.process import configure_process
 configure_process()
-configure_process()
 """
 
 

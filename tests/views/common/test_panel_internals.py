@@ -154,10 +154,10 @@ def test_what_closed_pages_have_left_is_collected_seldom(monkeypatch: pytest.Mon
 def test_a_second_page_keeps_what_the_first_has_found() -> None:
     """Replaced anew for each page, files would be looked for again, and each page's garbage collected by itself."""
     prepare()
-    replaced = panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"]
+    functions = panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"]
     prepare()
-    assert replaced == (panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"])
-    assert replaced[0] is not COLLECT
+    assert functions == (panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"])
+    assert functions[0] is not COLLECT
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # pandas', of Panel

@@ -44,7 +44,7 @@ def prepare() -> None:
 
 
 def configure_process() -> None:
-    """Set thread switching, rests of runs, what pages cost, which files a browser may read, and messages' order.
+    """Set thread switching, rests of runs, costs of pages, files a browser may read, messages' order, and its end.
 
     Once for a process: each page asks for it, and what was worked out for the pages before would be worked out again.
     """

@@ -307,7 +307,7 @@ def find_files_once() -> None:
     kind._bundle_path = classproperty(code)
 
     def styles_of(cls: Any) -> list[str]:
-        in_notebook = getattr(cls, "_notebook_endpoint", bool)()  # since version 0.16.5
+        in_notebook = getattr(cls, "_notebook_endpoint", bool)()  # since version 0.16.5; bool() is False
         return list(styles(cls, panel_resources.RESOURCE_MODE, in_notebook))
 
     kind._bundle_css = classproperty(styles_of)

@@ -61,10 +61,10 @@ def scaled(score: Array) -> Array:
 class SurrogateSlice(Picture):
     """A picture of what the first replica's surrogate says of f along a line, and of what its method makes of that.
 
-    The line runs through the incumbent and the next point, or through the incumbent along a variable. The band is the
-    mean of f with two standard deviations, noise left out; on the right axis stand the probability that all constraints
-    hold, and the acquisition, scaled to its range. The title has the number of evaluations, and what the surrogate says
-    of the incumbent.
+    The line runs through the incumbent and the next point, or through the incumbent along a variable: the first, where
+    the incumbent is to be evaluated once more. The band is the mean of f with two standard deviations, noise left out;
+    on the right axis stand the probability that all constraints hold, and the acquisition, scaled to its range. The
+    title has the number of evaluations, and what the surrogate says of the incumbent.
     """
 
     title = "Surrogate"
