@@ -9,7 +9,7 @@ import pytest
 
 from zoviz import Run
 from zoviz.diagnosis.labelled_runs import BAD, BOXED, GOOD, LOST, Case, cases, contradiction, judge, run_of
-from zoviz.diagnosis.verdict import FEWEST_ROWS, Word, verdict, verdict_of
+from zoviz.diagnosis.verdict import AT_REST, FEWEST_ROWS, Word, verdict, verdict_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.columns import DUAL
 from zoviz.runs.engine.stopping import RunStatus
@@ -38,6 +38,37 @@ def test_a_run_that_goes_on_is_not_said_to_be_at_rest_before_it_had_time() -> No
     assert verdict(course(plateau), status=RunStatus.FINISHED).word is Word.STALLED
     assert verdict(course(10.0 ** -np.linspace(0, 3, 20))).word is Word.CONVERGING
     assert verdict(course(10.0 ** np.linspace(0, 3, 20))).word is Word.DIVERGING
+
+
+def test_a_run_that_goes_on_is_not_at_rest_while_one_of_gap_and_violation_falls() -> None:
+    """ZO-SPLM on the nonconvex QCQP at iteration 46: the gap falls from 80 to 1.7, and the violation stands at 10."""
+    falls = np.r_[np.geomspace(400.0, 80.0, 23), np.geomspace(80.0, 1.7, 23)]
+    stands = np.r_[np.geomspace(588.0, 0.4, 20), np.geomspace(2.0, 10.0, 6), np.full(20, 10.0)]
+    judged = verdict(course(falls, stands))
+    assert judged.word is Word.EARLY and "the gap falls, the violation does not, so far; gap 3.4" in judged.sentence
+    plateau = np.r_[np.geomspace(400.0, 300.0, 26), np.full(20, 300.0)]
+    judged = verdict(course(plateau, falls))
+    assert judged.word is Word.EARLY and "the violation falls, the gap does not" in judged.sentence
+    for at_rest in (verdict(course(falls, stands), status=RunStatus.FINISHED), verdict(course(stands, stands))):
+        assert at_rest.word in AT_REST
+    swings = np.where(np.arange(46) // 7 % 2, 100.0, 20.0)
+    assert verdict(course(swings, np.full(46, 10.0))).word in AT_REST
+
+
+def test_a_run_that_went_on_a_detour_is_not_called_diverging_on_its_way_back() -> None:
+    """ZOCEG on the pressure vessel: a violation of 1.3e6 up to iteration 80, and of 153 at iteration 120."""
+    gap, near = np.geomspace(2e5, 200.0, 120), np.full(20, 1.5)
+    away = np.r_[near, np.geomspace(10.0, 1e6, 20), np.full(40, 1.3e6)]
+    assert verdict(course(gap[:80], away)).word is Word.DIVERGING
+    back = np.r_[away, np.geomspace(1e6, 100.0, 40)]
+    judged = verdict(course(gap, back))
+    assert judged.word is Word.EARLY and judged.sentence.startswith("On its way back after it ran away: gap")
+    slowly = np.r_[away, np.geomspace(1e6, 3e4, 10), np.full(70, 3e4)]
+    assert verdict(course(np.geomspace(2e5, 200.0, 160), slowly)).word is Word.EARLY
+    for status in (RunStatus.RUNNING, RunStatus.FINISHED):
+        jumps = np.r_[near, np.where(np.arange(100) % 3, 1e6, 1e3)]
+        assert verdict(course(gap, jumps), status=status).word is Word.DIVERGING
+    assert verdict(course(gap, back), status=RunStatus.FINISHED).word is Word.DIVERGING
 
 
 @pytest.mark.slow
@@ -106,7 +137,7 @@ def test_a_violation_barely_beyond_the_tolerance_is_not_called_infeasible() -> N
     """ZOSQP's points on HS43: 1.03e-6 for a tolerance of 1e-6, from a feasible start."""
     gap, outside = 10.0 ** -np.linspace(0, 3, 50), np.append(0.0, np.full(49, 1.0))
     assert verdict(course(gap, 1.03e-6 * outside)).word is not Word.INFEASIBLE
-    assert verdict(course(gap, 1e-5 * outside)).word is Word.INFEASIBLE
+    assert verdict(course(gap, 1e-5 * outside), status=RunStatus.FINISHED).word is Word.INFEASIBLE
 
 
 def test_a_run_is_not_called_good_while_a_quarter_of_its_replicas_stays_outside() -> None:
@@ -117,9 +148,11 @@ def test_a_run_is_not_called_good_while_a_quarter_of_its_replicas_stays_outside(
     columns["calls"] *= 10.0 * np.arange(50)[:, None]
     for count, word in ((4, Word.CONVERGING), (5, Word.INFEASIBLE)):
         columns["violation"] = np.column_stack([outside] * count + [feasible] * (20 - count))
-        judged = verdict(Snapshot(columns, 50, 0))
+        judged = verdict(Snapshot(columns, 50, 0), status=RunStatus.FINISHED)
         assert judged.word is word
     assert "violation 2.5e+01 (median gap and upper quartile of violations of 20 replicas; 5 of them" in judged.sentence
+    judged = verdict(Snapshot(columns, 50, 0))
+    assert judged.word is Word.EARLY and "the violation does not, so far; gap 1.9e-03, violation 2.5" in judged.sentence
 
 
 def test_a_violation_that_is_small_beside_the_starts_does_not_count_as_outside() -> None:

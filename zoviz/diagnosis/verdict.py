@@ -38,6 +38,10 @@ FALLING = 0.8
 """Last distance over the one in mid-course, below which a run is converging."""
 SLOWEST = 4.0
 """Calls for a decimal digit over all calls so far, beyond which nobody would call it converging."""
+FAST = 0.5
+"""The same of a part of it, below which a run that goes on is not at rest, and one that ran away is on its way back."""
+FAR = 0.1
+"""Share of its worst decile, from which on one that ran away is on its way back, however slowly."""
 ABRUPT = 0.2
 """Share of the pace up to the last fifth, below which a run is at its floor in it: of courses as 1 / t and as
 1 / sqrt(t) the pace is then 0.7 of that."""
@@ -189,7 +193,7 @@ def verdict(
     if course is not None:
         ran_away = _diverging(course, list(changes), tolerance)
         if ran_away is not None:
-            return ran_away
+            return (_returning(course, tolerance) if status.active else None) or ran_away
     if status is RunStatus.DIVERGED:
         return Verdict(Word.DIVERGING, "Diverged: no replica is left.")
     if status is RunStatus.FAILED:
@@ -199,9 +203,11 @@ def verdict(
     if course is None:
         return Verdict(Word.EARLY, "Too early to tell.")
     judgement = _judgement(course, tolerance)
-    if status.active and snapshot.rows < FEWEST_AT_REST and judgement.word in AT_REST:
+    if not status.active or judgement.word not in AT_REST:
+        return judgement
+    if snapshot.rows < FEWEST_AT_REST:
         return Verdict(Word.EARLY, "Too early to tell.")
-    return judgement
+    return _half_at_rest(course, tolerance) or judgement
 
 
 class JudgedRun(Protocol):
@@ -345,21 +351,40 @@ def _diverging(course: Course, changes: list[ParameterChange], tolerance: float)
     start, start_violation = distance[0], violation[0]
     end = max(course.last(distance), _percentile(distance[-max(5, distance.size // 5) :], 75))
     end_violation = _percentile(violation[-max(5, violation.size // 5) :], 75)
-    quiet = _percentile(violation[: max(3, violation.size // 4)], 50) if start_violation <= tolerance else 0.0
-    scale = max(start_violation, quiet, tolerance)
+    scale = _first_violation(course, tolerance)
     worse = end > WORSE * max(start, 1e-300) if course.measure != "objective" else _risen(course)
     violated = end_violation > WORSE * scale and (start_violation > tolerance or worse)
     both = end > BOTH_WORSE * start and end_violation > BOTH_WORSE * scale and start_violation > tolerance
     if not (course.broken or violated or both or (worse and end_violation >= 0.5 * start_violation)):
         return None
     # It has run away from where it was best, and stays away from then on.
-    merit = distance / max(start, 1e-300) + violation / scale
-    best = int(np.argmin(merit))
+    best = int(np.argmin(_merit(course, tolerance)))
     since = int(course.iterations[best])
     before = [change for change in changes if change.iteration <= since + 1]
     after = f", after {before[-1].name} was changed at iteration {before[-1].iteration:,}" if before else ""
     figures = "values have left every scale" if course.broken else _figures(course)
     return Verdict(Word.DIVERGING, f"Diverging since iteration {since:,}{after}: {figures}.")
+
+
+def _returning(course: Course, tolerance: float) -> Verdict | None:
+    """Return the verdict on a run that has run away and is on its way back; None for one that stays away."""
+    merit = _merit(course, tolerance)
+    end = course.last(merit)
+    if course.broken or end > max(FAST * course.middle(merit), FAR * _percentile(merit, 90)):
+        return None
+    return Verdict(Word.EARLY, f"On its way back after it ran away: {_figures(course)}.")
+
+
+def _merit(course: Course, tolerance: float) -> Array:
+    """Return distance and violation (T,) in one figure, each as a multiple of what it was at the start."""
+    return course.distance / max(course.distance[0], 1e-300) + course.violation / _first_violation(course, tolerance)
+
+
+def _first_violation(course: Course, tolerance: float) -> float:
+    """Return the violation of a course's start; of a feasible start, that of the first quarter, if there is any."""
+    start, violation = course.violation[0], course.violation
+    quiet = _percentile(violation[: max(3, violation.size // 4)], 50) if start <= tolerance else 0.0
+    return max(start, quiet, tolerance)
 
 
 def _risen(course: Course) -> bool:
@@ -440,6 +465,29 @@ def _moving(course: Course, tolerance: float) -> Verdict:
             f"Solved to {digits} digits, where it rests since about iteration {since:,}: {_figures(course)}.",
         )
     return Verdict(Word.STALLED, f"Stalled since about iteration {since:,}: {_figures(course)}.")
+
+
+def _half_at_rest(course: Course, tolerance: float) -> Verdict | None:
+    """Return the verdict on a run of which one of distance and violation still falls fast; None for another.
+
+    What stands still is at rest only for as long as the other falls: multipliers grow, or the point is still outside.
+    """
+    if course.last(course.violation) <= BARELY * tolerance:  # of most; a quarter may be outside
+        course = course._replace(violation=course.upper_violation, strict=True)
+    parts = {course.measure: (course.distance, 0.0), "violation": (course.violation, BARELY * tolerance)}
+    falling = [name for name, (values, floor) in parts.items() if _falls_fast(course, values, floor)]
+    if course.measure == "objective" or not course.constrained or len(falling) != 1:
+        return None
+    other = next(name for name in parts if name not in falling)
+    return Verdict(
+        Word.EARLY, f"Too early to tell: the {falling[0]} falls, the {other} does not, so far; {_figures(course)}."
+    )
+
+
+def _falls_fast(course: Course, values: Array, floor: float) -> bool:
+    """Return whether values (T,) above a floor fall fast, to less than they had before: no swing does that."""
+    middle, end = course.middle(values), course.last(values)
+    return middle > floor and end <= min(FAST * middle, _percentile(values[: int(0.8 * values.size)], 10))
 
 
 def _negligible(course: Course, violation: float, tolerance: float) -> bool:

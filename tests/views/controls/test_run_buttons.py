@@ -46,3 +46,17 @@ def test_a_verdict_is_shown_within_two_updates(monkeypatch: pytest.MonkeyPatch) 
     assert words >= {Word.EARLY, Word.CONVERGING, Word.DIVERGING} and late == 0
     monkeypatch.setattr(run_controller, "JUDGED_EVERY", 6)
     assert late_words()[1] > 0, "judged more rarely it comes later"
+
+
+def test_calls_per_second_are_told_from_the_first_look_on() -> None:
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM())
+    run = Run(NonconvexQCQP(n=4), ZOSPLM(), replicas=3, iterations=3)
+    shown: list[str] = []
+
+    def look() -> None:
+        page.controller.watch_run(run)
+        page.status_bar.update()
+        shown.extend(re.findall(r"<b>([\d,]+)</b> calls/s", page.status_bar.counters.tags[0]))
+
+    run.run(observer=look)
+    assert len(shown) >= 3 and "0" not in shown

@@ -80,7 +80,8 @@ class Picker(pn.viewable.Viewer):
         self.complaint, self.loading, self._locked = "", False, False
         self._wanted: str | None = None  # the solver that was asked for with a problem whose data are awaited
         self.refused, self.others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
-        self.about = note("", margin=(0, 10), sizing_mode="stretch_width")
+        # Its last line keeps clear of the next list's label, which floats above that list's border.
+        self.about = note("", margin=(0, 10, 6, 10), sizing_mode="stretch_width")
         self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(visible=True)
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it

@@ -229,7 +229,8 @@ class StatusBar(pn.viewable.Viewer):
             return "Choose a problem and a solver, then press Start.", 0.0
         progress = run.progress
         calls = float(progress.calls * run.replicas)
-        rate = self._speed(calls, status) if status is RunStatus.RUNNING else calls / max(progress.seconds, 1e-9)
+        mean = calls / max(progress.seconds, 1e-9)
+        rate = self._speed(calls, mean) if status is RunStatus.RUNNING else mean
         fraction = progress.fraction
         text = (
             f"iteration <b>{progress.iteration:,}</b> · calls <b>{progress.calls:,}</b> × {run.replicas} · "
@@ -241,15 +242,15 @@ class StatusBar(pn.viewable.Viewer):
             return text, 0.0
         return f"{text} · {100 * fraction:.0f} % of budget", 100 * fraction
 
-    def _speed(self, calls: float, status: RunStatus) -> float:
+    def _speed(self, calls: float, mean: float) -> float:
+        """Return the calls per second of the last second or so; of a run's first, their mean over the run."""
         now = time.perf_counter()
         before, then = self._last
-        if calls < before or status is RunStatus.READY:
-            self._last, self._rate = (calls, now), 0.0
+        if calls < before or not then:
+            self._last, self._rate = (calls, now), math.nan
         elif now - then > 0.8:
-            self._rate = (calls - before) / (now - then) if then else 0.0
-            self._last = (calls, now)
-        return self._rate
+            self._last, self._rate = (calls, now), (calls - before) / (now - then)
+        return mean if math.isnan(self._rate) else self._rate
 
 
 def _spoken(judged: Verdict) -> str:
