@@ -101,7 +101,11 @@ class Simulation(Problem):
     def _checked_start(self) -> Array:
         start = np.asarray(self.x0, dtype=float)
         if start.shape != (self.domain.n,):
-            raise ValueError(f"Expected x0 of shape ({self.domain.n},), got {start.shape}: one number per variable.")
+            pairs = f"{self.domain.n} pair{'s' * (self.domain.n != 1)} of bounds"
+            raise ValueError(
+                f"Expected one number in x0 and one pair (lower, upper) in bounds per variable, got x0 of shape "
+                f"{start.shape} and {pairs}: give as many of both."
+            )
         outside = np.flatnonzero(~((start >= self.domain.lower) & (start <= self.domain.upper)))
         if outside.size:
             i = outside[0]
