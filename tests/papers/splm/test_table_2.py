@@ -40,7 +40,7 @@ def test_the_search_takes_the_fewest_iterations_and_cuts_short_who_falls_behind(
             self.hits = [Hit(count)]
 
     def run(self: Any, method: str, n: int, steps: Any, batch: int, replicas: int, seed: int, limit: int) -> Fake:
-        assert (batch, replicas, seed) == (500, 4, 1), "a twentieth of k, other starts"
+        assert (batch, replicas, seed) == (500, 16, 1), "a twentieth of k, other starts"
         limits.append(limit)
         count = 100.0 * abs(np.log(steps[0] / 1.4)) + 10.0 * abs(np.log(steps[1] / 0.3)) + 20.0
         return Fake(count if count <= limit else np.nan)
