@@ -71,3 +71,11 @@ def test_counts_and_ratios_are_the_printed_ones_within_their_factors() -> None:
     alike = figures_of([46.0, 47.0], [50.0, 60.0])
     assert Printed(50, "ZOSPLM")(alike, RULE).verdict is Verdict.NO
     assert TimesAsMany(50, "ZOALM")(alike, TUNED).verdict is Verdict.NO
+
+
+def test_a_ratio_that_the_starts_leave_open_is_undecided() -> None:
+    few = {
+        f"n = 10 / {name}": Figures({RULE: counts, TUNED: counts})
+        for name, counts in (("ZOSPLM", [10.0, 20.0, 12.0]), ("ZOALM", [18.0, 14.0, 16.0]))
+    }
+    assert TimesAsMany(10, "ZOALM")(few, TUNED).verdict is Verdict.OPEN
