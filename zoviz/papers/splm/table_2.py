@@ -102,7 +102,7 @@ class Iterations(Experiment):
     sizes = {
         "quick": {"n": [10], "batch": 300, "replicas": 5, "limit": 600, "primal": [1.0], "dual": [0.3, 1.0]},
         "full": {
-            "n": [50, 100, 200],
+            "n": [50, 100],
             "batch": 10_000,
             "replicas": 20,
             "limit": 3000,
