@@ -93,6 +93,16 @@ def test_what_was_interrupted_goes_on_and_ends_with_the_same_report(toy: Falls, 
     assert "| toy" not in markdown(again) and "| reproduced |" in markdown(again)
 
 
+def test_a_whole_file_is_judged_anew_where_its_claims_are_not_those_of_today(toy: Falls, tmp_path: Path) -> None:
+    work = Reproduction(toy, tmp_path).run()
+    content = json.loads(work.path.read_text(encoding="utf-8"))
+    del content["claims"]
+    work.path.write_text(json.dumps(content), encoding="utf-8")
+    toy.calls[:] = []
+    assert Reproduction(toy, tmp_path).run().judged == work.judged == Reproduction(toy, tmp_path).judged != []
+    assert toy.calls == [], "nothing is measured twice"
+
+
 def test_a_page_says_the_same_and_shows_what_is_written(toy: Falls, tmp_path: Path) -> None:
     work = Reproduction(toy, tmp_path).run()
     page = html(work, "<figure></figure>")

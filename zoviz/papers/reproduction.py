@@ -105,6 +105,8 @@ class Reproduction:
     ) -> Self:
         """Measure what is missing; what each part gives is in the file before the next is waited for.
 
+        Where nothing is, a file whose claims were judged by other tests, or by none, is judged anew.
+
         Parameters
         ----------
         workers : int
@@ -118,6 +120,8 @@ class Reproduction:
             self.parts[part] = entry
             self._write()
             say(f"{self.experiment.slug()}: {part}, {entry['seconds']:.1f} s; {len(self.missing)} to go")
+        if self.judged != self.judgements():
+            self._write()
         return self
 
     def _results(self, workers: int, executor: Executor | None) -> Iterator[tuple[str, dict[str, Any]]]:
