@@ -243,9 +243,7 @@ def _panel_figure(panel: Panel) -> hv.Overlay:
     looks = itertools.cycle((colour, dash) for dash in _DASHES for colour in PALETTE)
     curves = []
     for (name, (x, y)), (colour, dash) in zip(panel.lines.items(), looks, strict=False):
-        # None is where a mean does not exist: the line has a gap there.
-        ys = [float("nan") if value is None else value for value in y]
-        curve = hv.Curve((x, ys), "x", "y", label=name)
+        curve = hv.Curve((_drawable(x, panel.log_x), _drawable(y, panel.log_y)), "x", "y", label=name)
         curves.append(curve.opts(color=colour, line_width=2, line_dash=dash, backend="bokeh"))
     return hv.Overlay(curves).opts(
         title=panel.heading,
@@ -259,3 +257,14 @@ def _panel_figure(panel: Panel) -> hv.Overlay:
         legend_position="right",
         backend="bokeh",
     )
+
+
+def _drawable(values: Sequence[float | None], log: bool) -> Array:
+    """Return values with a gap where none exists, and where a logarithmic axis has no place for one.
+
+    HoloViews has such an axis begin at 0.01 for the sake of a single 0, and what is below would not be seen.
+    """
+    out = np.array(values, dtype=float)  # None becomes nan
+    if log:
+        out[out <= 0.0] = np.nan
+    return out
