@@ -105,7 +105,7 @@ class Reproduction:
     ) -> Self:
         """Measure what is missing; what each part gives is in the file before the next is waited for.
 
-        Where nothing is, a file whose claims were judged by other tests, or by none, is judged anew.
+        A file that is whole already, but whose claims were judged by other tests or by none, is judged anew.
 
         Parameters
         ----------

@@ -5,8 +5,8 @@ starts, twice: with the solver's own rule, told the instance's exact constants, 
 steps. The paper prints neither starts nor steps, so that its counts cannot be met by anything but chance; its ratios
 can. Steps are in units that do not depend on the instance: the primal one of 1 / L_f, the dual one (for ZO-ALM the
 penalty and the dual step, kept equal) of L_f / G_0^2. The grid is searched with a twentieth of the directions and
-sixteen other starts (ZO-ALM at the best steps by four failed from other starts); its best point is the
-one that is reported.
+sixteen other starts (the steps that were best from four failed ZO-ALM from others); its best point is the one that is
+reported.
 """
 
 from __future__ import annotations

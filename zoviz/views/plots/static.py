@@ -13,7 +13,7 @@ from bokeh.models import BasicTickFormatter, HoverTool
 from zoviz.benchmark.profiles import Profile, band, places
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Panel
+from zoviz.papers.experiment import Panel, array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
@@ -259,12 +259,10 @@ def _panel_figure(panel: Panel) -> hv.Overlay:
     )
 
 
-def _drawable(values: Sequence[float | None], log: bool) -> Array:
+def _drawable(values: list[float], log: bool) -> Array:
     """Return values with a gap where none exists, and where a logarithmic axis has no place for one.
 
     HoloViews has such an axis begin at 0.01 for the sake of a single 0, and what is below would not be seen.
     """
-    out = np.array(values, dtype=float)  # None becomes nan
-    if log:
-        out[out <= 0.0] = np.nan
-    return out
+    out = array(values)
+    return np.where(out > 0.0, out, np.nan) if log else out
