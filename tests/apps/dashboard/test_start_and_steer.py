@@ -99,6 +99,43 @@ return count().then(later => [at_once, later]);
 """
 
 
+# How often two figures are laid out when the axis of the first needs more room, in the ten frames after it.
+LAYOUTS_OF_AN_AXIS = """
+const [own, other] = ["plot-Gap", "plot-Violation"].map(name => Bokeh.index.find_one(find(name))), counts = [0, 0];
+[own, other].forEach((view, place) => {
+    const after = Object.getPrototypeOf(view).after_layout;
+    view.after_layout = function () { counts[place] += 1; after.call(this) };
+});
+const left = () => own.layout.left_panel.bbox.width, width = left(), label = own.model.left[0].axis_label;
+own.model.left[0].axis_label = "two\\nlines";
+const frame = () => new Promise(requestAnimationFrame);
+const look = async () => {
+    for (let i = 0; i < 10; i++) await frame();
+    const wider = left() - width;
+    own.model.left[0].axis_label = label;
+    for (const view of [own, other]) delete view.after_layout;
+    return [...counts, wider];
+};
+return look();
+"""
+
+
+# How many style sheets are written when the page is laid out again with nothing changed.
+STYLES_WRITTEN = """
+const text = Object.getOwnPropertyDescriptor(Node.prototype, "textContent");
+let written = 0;
+Object.defineProperty(Node.prototype, "textContent", {...text, set(value) {
+    written += this instanceof HTMLStyleElement;
+    text.set.call(this, value);
+}});
+let root = Bokeh.index.find_one(find("plot-Gap"));
+while (root.is_managed) root = root.parent;
+root.update_layout();
+Object.defineProperty(Node.prototype, "textContent", text);
+return written;
+"""
+
+
 def test_a_page_is_laid_out_once_for_all_that_changed(lab: Lab) -> None:
     lab.settle(Iterations="40")
     lab.start()
@@ -106,6 +143,10 @@ def test_a_page_is_laid_out_once_for_all_that_changed(lab: Lab) -> None:
     lab.complete()  # a plot that comes late lays the page out as well
     at_once, later = lab.js(LAYOUTS)
     assert at_once == 0 and 1 <= later <= 3
+    lab.page.wait_for_timeout(500)
+    own, other, wider = lab.js(LAYOUTS_OF_AN_AXIS)
+    assert own >= 1 and other == 0 and wider > 5, "a figure whose axis needs more room lays itself out alone"
+    assert lab.js(STYLES_WRITTEN) == 0, "a layout writes the style sheets that it changes"
 
 
 def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:

@@ -207,17 +207,41 @@ def ignore_known_references() -> None:
 
 
 # Bokeh 3.9 writes the style sheet of every axis and renderer at each paint, even where it stays as it is, and the
-# browser then computes all styles again: a third of what a page costs while a run goes on. And it asks the browser for
-# the style of every line and label, several times a paint, lest the page's own style sheet has another colour for it:
-# ours have none, and each question has the browser compute what has changed since the last. The size of a figure's
-# font, for which every axis asks at each paint, is asked for once a second.
+# browser then computes all styles again: a third of what a page costs while a run goes on. In a layout it empties and
+# fills those of the whole page, some 3000 writes that mostly end where they began: here those that changed are written
+# at its end. And it asks the browser for the style of every line and label, several times a paint, lest the page's own
+# style sheet has another colour for it: ours have none, and each question has the browser compute what has changed
+# since the last. The size of a figure's font, for which every axis asks at each paint, is asked for once a second.
 _KEEP_STYLES = """
     const {InlineStyleSheet} = Bokeh.require("core/dom"), {VisualProperties} = Bokeh.require("core/visuals/visual");
     const sheet = InlineStyleSheet?.prototype, look = VisualProperties?.prototype;
     if (sheet?._update && !sheet.keeps) {
-        const write = sheet._update;
+        const write = sheet._update, css = Object.getOwnPropertyDescriptor(sheet, "css");
+        const {LayoutDOMView} = Bokeh.require("models/layouts/layout_dom");
+        const layout = LayoutDOMView?.prototype, update = layout?.update_layout;
+        const unwritten = new Map();
+        let depth = 0;
+        const write_changed = (one, text) => { if (one.el.textContent !== text) write.call(one, text); };
         sheet.keeps = true;
-        sheet._update = function (css) { if (this.el.textContent !== css) write.call(this, css); };
+        sheet._update = function (text) {
+            if (depth > 0) unwritten.set(this, text);
+            else write_changed(this, text);
+        };
+        if (css?.get && update) {
+            Object.defineProperty(sheet, "css", {...css, get() { return unwritten.get(this) ?? css.get.call(this); }});
+            layout.update_layout = function () {
+                depth += 1;
+                try {
+                    return update.call(this);
+                } finally {
+                    depth -= 1;
+                    if (depth === 0) {
+                        unwritten.forEach((text, one) => write_changed(one, text));
+                        unwritten.clear();
+                    }
+                }
+            };
+        }
     }
     if (look?._get_css_value) look._get_css_value = () => "";
     const plot = Bokeh.require("models/plots/plot_canvas").PlotView?.prototype;
@@ -308,9 +332,10 @@ def keep_ranges(document: Document) -> None:
 
 # Whatever may change a size has Bokeh lay out and measure the whole page at once, 40 to 140 ms for ours: at a click on
 # Start thirty times, for each figure's title, each part that is shown or hidden, each that has another size. Here it is
-# done once a frame for all that came before it; a page in a hidden window has no frames. And after each layout the bar
-# of tools of every figure takes all its buttons out, puts them back and measures them, to see which of them are too
-# many: here where its size or its buttons changed.
+# done once a frame for all that came before it; a page in a hidden window has no frames. A figure whose axes need more
+# room inside it is laid out by itself, since its own size stays; where it does not, the browser says so, as of any part
+# (_after_resize). And after each layout the bar of tools of every figure takes all its buttons out, puts them back and
+# measures them, to see which of them are too many: here where its size or its buttons changed.
 _LAY_OUT_ONCE = """
     const layout = Bokeh.require("models/layouts/layout_dom").LayoutDOMView?.prototype;
     const component = Bokeh.Models.get("panel.models.esm.ReactiveESM")?.prototype.default_view?.prototype;
@@ -350,6 +375,23 @@ _LAY_OUT_ONCE = """
             let root = this;
             while (root.is_managed) root = root.parent;
             in_next_frame(root, "measure_due", () => root.compute_layout());
+        };
+    }
+    const plot = Bokeh.require("models/plots/plot_canvas").PlotView?.prototype;
+    if (plot?._invalidate_layout_if_needed && layout?._compute_layout && !Object.hasOwn(plot, "compute_layout")) {
+        const compute = plot.compute_layout;
+        plot.compute_layout = function () {
+            let root = this;
+            while (root.is_managed) root = root.parent;
+            if (root === this || root.layout_due || !this._layout_computed) {
+                compute.call(this);
+                this._layout_computed = true;
+                return;
+            }
+            this.measure_layout();
+            this.update_bbox();
+            this._compute_layout();
+            this.after_layout();
         };
     }
     const bar = Bokeh.require("models/annotations/toolbar_panel").ToolbarPanelView?.prototype;
