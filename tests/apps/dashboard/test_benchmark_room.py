@@ -5,18 +5,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from helpers.dashboard_page import Lab
+from zoviz.problems.cutest.suite import Suite
 from zoviz.runs.store import Store
 from zoviz.studies.cell import DONE
 
-PROBLEMS = "LoadTracking:n=6 NonconvexQCQP:n=6 PressureVessel SpeedReducer WeldedBeam Spring Gramacy ConexQCQP:n=5"
-SOLVERS = 3  # those that the form begins with: ZOSQP, ZO-SPLM, COBYLA
-CELLS = SOLVERS * len(PROBLEMS.split())
+OWN = "LoadTracking:n=6 NonconvexQCQP:n=6 PressureVessel SpeedReducer WeldedBeam Spring Gramacy ConexQCQP:n=5".split()
+SOLVERS = ["ZOSQP", "ZOSPLM", "COBYLA"]  # those that the form begins with
 
+
+class Size(NamedTuple):
+    """How large a study is: published problems beside ours, solvers beside the form's, and its budget."""
+
+    published: int
+    more_solvers: tuple[str, ...]
+    sweeps: int
+
+    @property
+    def problems(self) -> list[str]:
+        """Ours, and as many of the collection, evenly from its alphabet."""
+        entries = [one.name for one in Suite.names(2, 6, min_m=1, kinds="ln")]
+        places = np.linspace(0, len(entries) - 1, self.published).round().astype(int)
+        return [*OWN, *(f"Suite:problem_name={entries[place]}" for place in places)]
+
+
+SIZES = [
+    pytest.param(Size(0, (), 100), id="8 problems, 3 solvers"),
+    pytest.param(Size(42, ("ZOCEG", "SLSQP", "ALSPG"), 20), id="50 problems, 6 solvers"),
+]
 pytestmark = pytest.mark.slow
 
 
@@ -47,31 +68,36 @@ def words(lab: Lab) -> list[str]:
     return list(lab.js(code))
 
 
+@pytest.mark.parametrize("size", SIZES)
 def test_a_study_outlives_its_page_and_its_server(
-    serve: Any, open_lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    serve: Any, open_lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: Size
 ) -> None:
+    problems, solvers = size.problems, [*SOLVERS, *size.more_solvers]
+    cells = len(problems) * len(solvers)
     url = f"sqlite:///{tmp_path}/runs.db"
     monkeypatch.setenv("ZOVIZ_STORE", url)
     store = Store(url)
     server = serve()
     lab = open_lab(server.url)
     open_room(lab)
-    lab.page.get_by_label("Problems with parameters").fill(PROBLEMS)
+    lab.page.get_by_label("Problems with parameters").fill(" ".join(problems))
+    lab.page.get_by_label("Solvers with parameters").fill(" ".join(size.more_solvers))
+    lab.page.get_by_label("Budget in sweeps").fill(str(size.sweeps))
     lab.page.get_by_label("Name").last.fill("b")
     lab.page.keyboard.press("Tab")
     press(lab, "Cost")
-    lab.until(lambda: lab.page.get_by_text(f"{CELLS} runs are missing").count() == 1, "its cost is told", 120)
+    lab.until(lambda: lab.page.get_by_text(f"{cells} runs are missing").count() == 1, "its cost is told", 300)
     assert store.count() == 0
     press(lab, "Start")
     lab.until(lambda: lab.page.get_by_text("runs have ended").count() == 1, "the map is there", 120)
-    lab.until(lambda: 0 < sum(word == "not begun" for word in words(lab)) < CELLS, "it fills", 120)
+    lab.until(lambda: 0 < sum(word == "not begun" for word in words(lab)) < cells, "it fills", 120)
     lab.page.close()
     before = len(ended(store))
     wait_for(lambda: len(ended(store)) > before, "its runs go on without the page")
 
     again = open_lab(server.url)
     open_room(again)
-    again.until(lambda: len(words(again)) == CELLS, "another page shows it", 60)
+    again.until(lambda: len(words(again)) == cells, "another page shows it", 60)
     press(again, "Stop")
     wait_for(lambda: not store.study("b").active, "it stops")
     kept = ended(store)
@@ -81,11 +107,11 @@ def test_a_study_outlives_its_page_and_its_server(
 
     other = open_lab(serve().url)
     open_room(other)
-    other.until(lambda: len(words(other)) == CELLS, "another server shows it", 60)
+    other.until(lambda: len(words(other)) == cells, "another server shows it", 60)
     press(other, "Start")
-    other.until(lambda: other.page.get_by_text(f"{CELLS} of {CELLS}").count() == 1, "it is complete", 400)
-    other.until(lambda: not {"not begun", "at work"} & set(words(other)), "all verdicts are there", 60)
+    other.until(lambda: other.page.get_by_text(f"{cells} of {cells}").count() == 1, "it is complete", 1200)
+    other.until(lambda: not {"not begun", "at work"} & set(words(other)), "all verdicts are there", 120)
     assert kept.items() <= ended(store).items(), "what had ended was not done again"
-    assert store.count() == CELLS
+    assert store.count() == cells
     curves = other.js("return find('plot-Data-profile').renderers.map(r => r.data_source.data.solver).find(s => s)")
-    assert list(curves) == ["ZOSQP", "ZOSPLM", "COBYLA"]
+    assert list(curves) == solvers

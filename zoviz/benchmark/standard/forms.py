@@ -69,17 +69,31 @@ QUICK = Form(
 )
 FULL = Form(
     "full",
-    200.0,
-    5,
+    100.0,
+    2,
     10,
-    100,
+    40,
     30,
-    (),
+    ("bayesian",),
     "Every problem of zoviz with exact values that needs no data of one's own and is no simulation, with 10 variables "
-    "where it takes any number and with at most 30 else; 100 problems of the CUTEst collection with constraints and 2 "
-    "to 30 variables, evenly from its alphabet. All solvers at their defaults. 200 sweeps of n + 1 calls, 5 replicas.",
+    "where it takes any number and with at most 30 else; 40 problems of the CUTEst collection with constraints and 2 "
+    "to 30 variables, evenly from its alphabet. All solvers at their defaults, but for Bayesian ones, which are for "
+    "some tens of calls: the form *expensive* has them. 100 sweeps of n + 1 calls, 2 replicas.",
 )
-FORMS = {one.name: one for one in (QUICK, FULL)}
+EXPENSIVE = Form(
+    "expensive",
+    10.0,
+    2,
+    3,
+    5,
+    4,
+    (),
+    "As if a call took hours: every problem of zoviz with exact values that needs no data of one's own and is no "
+    "simulation, with 3 variables where it takes any number and with at most 9 else; 5 problems of the CUTEst "
+    "collection with constraints and 2 to 4 variables, evenly from its alphabet. All solvers at their defaults, "
+    "Bayesian ones too. 10 sweeps of n + 1 calls, 2 replicas.",
+)
+FORMS = {one.name: one for one in (QUICK, FULL, EXPENSIVE)}
 
 
 def problems(form: Form) -> dict[str, Problem]:

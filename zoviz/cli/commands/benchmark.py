@@ -87,7 +87,7 @@ the known optimum, else to the best that any of the runs met. Violations count o
             nargs="?",
             const="quick",
             choices=list(FORMS),
-            help="the standing benchmark of the project instead: quick (minutes) or full (many hours)",
+            help="the standing benchmark of the project instead: quick (minutes), full (hours), expensive (few calls)",
         )
         parser.add_argument("--record", metavar="FOLDER", help="write the standing benchmark's results there")
         store_option(parser)
