@@ -74,11 +74,12 @@ FULL = Form(
     10,
     40,
     30,
-    ("bayesian",),
+    ("bayesian", "NOMAD"),
     "Every problem of zoviz with exact values that needs no data of one's own and is no simulation, with 10 variables "
     "where it takes any number and with at most 30 else; 40 problems of the CUTEst collection with constraints and 2 "
-    "to 30 variables, evenly from its alphabet. All solvers at their defaults, but for Bayesian ones, which are for "
-    "some tens of calls: the form *expensive* has them. 100 sweeps of n + 1 calls, 2 replicas.",
+    "to 30 variables, evenly from its alphabet. All solvers at their defaults, but for those that take tenths "
+    "of a second and more for a call themselves, Bayesian ones and NOMAD: the form *expensive* has them. 100 sweeps of "
+    "n + 1 calls, 2 replicas.",
 )
 EXPENSIVE = Form(
     "expensive",
@@ -91,7 +92,7 @@ EXPENSIVE = Form(
     "As if a call took hours: every problem of zoviz with exact values that needs no data of one's own and is no "
     "simulation, with 3 variables where it takes any number and with at most 9 else; 5 problems of the CUTEst "
     "collection with constraints and 2 to 4 variables, evenly from its alphabet. All solvers at their defaults, "
-    "Bayesian ones too. 10 sweeps of n + 1 calls, 2 replicas.",
+    "Bayesian ones and NOMAD too. 10 sweeps of n + 1 calls, 2 replicas.",
 )
 FORMS = {one.name: one for one in (QUICK, FULL, EXPENSIVE)}
 
