@@ -73,11 +73,11 @@ FULL = Form(
     2,
     10,
     40,
-    30,
+    12,
     ("bayesian", "NOMAD"),
     "Every problem of zoviz with exact values that needs no data of one's own and is no simulation, with 10 variables "
     "where it takes any number and with at most 30 else; 40 problems of the CUTEst collection with constraints and 2 "
-    "to 30 variables, evenly from its alphabet. All solvers at their defaults, but for those that take tenths "
+    "to 12 variables, evenly from its alphabet. All solvers at their defaults, but for those that take tenths "
     "of a second and more for a call themselves, Bayesian ones and NOMAD: the form *expensive* has them. 100 sweeps of "
     "n + 1 calls, 2 replicas.",
 )
