@@ -38,7 +38,7 @@ SIZES = [
     pytest.param(Size(0, (), 100), id="8 problems, 3 solvers"),
     pytest.param(Size(42, ("ZOCEG", "SLSQP", "ALSPG"), 20), id="50 problems, 6 solvers"),
 ]
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 def open_room(lab: Lab) -> None:
