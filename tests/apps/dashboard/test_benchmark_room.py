@@ -82,7 +82,10 @@ def test_a_study_outlives_its_page_and_its_server(
     open_room(lab)
     lab.page.get_by_label("Problems with parameters").fill(" ".join(problems))
     lab.page.get_by_label("Solvers with parameters").fill(" ".join(size.more_solvers))
-    lab.page.get_by_label("Budget in sweeps").fill(str(size.sweeps))
+    budget = lab.page.get_by_label("Budget in sweeps")
+    budget.press("Control+a")  # else what is filled in comes before what is there
+    budget.press_sequentially(str(size.sweeps))
+    assert float(budget.input_value()) == size.sweeps
     lab.page.get_by_label("Name").last.fill("b")
     lab.page.keyboard.press("Tab")
     press(lab, "Cost")
