@@ -8,6 +8,7 @@ import pytest
 from zoviz import Run
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators.scalars import Lagrangian, Watch
+from zoviz.papers.robustness.known_constants import without_constants
 from zoviz.problems import BlackBox, ConexQCQP
 from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
 from zoviz.solvers.augmentation import Augmentation, first_augmentation
@@ -97,3 +98,16 @@ def test_what_is_given_told_or_noisy_goes_as_published() -> None:
     assert "augmentation" not in joint.resolved, "joint directions see no constraint by itself"
     solver = ZOSPLM(primal_step=0.5, augmentation=True)
     assert first_augmentation(solver, value([0.0], [[1.0]]), "independent") is None
+
+
+@pytest.mark.parametrize("as_blocks_move", [True, False])
+def test_a_window_is_as_long_as_blocks_take_to_move_every_variable(
+    monkeypatch: pytest.MonkeyPatch, as_blocks_move: bool
+) -> None:
+    """Else ZOBCEG, which moves five of fifty variables a time, takes slow progress for none, and penalties grow."""
+    if not as_blocks_move:
+        monkeypatch.setattr(ZOBCEG, "pass_length", lambda self, n: 1.0)
+    problem = without_constants(ConexQCQP(n=50))
+    run = Run(problem=problem, solver=ZOBCEG(), replicas=2, seed=21, calls=30_000)
+    run.run()
+    assert bool(np.abs(run.trace["gap"][-1]).max() < 1e-2) is as_blocks_move

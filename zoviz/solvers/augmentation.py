@@ -125,13 +125,18 @@ class Augmentation(NamedTuple):
         share = np.where(refused, _CUT * self.share, np.where(waiting, self.share, longer))
         return refused, self._replace(share=share)
 
-    def after(self, restoration: Restoration | None, value: Evaluation, phi: Phi) -> Augmentation:
-        """Return the penalties for the next step: by the violation at this one's end, and slopes watched on it."""
+    def after(
+        self, restoration: Restoration | None, value: Evaluation, phi: Phi, pass_length: float = 1.0
+    ) -> Augmentation:
+        """Return the penalties for the next step: by the violation at this one's end, and slopes watched on it.
+
+        A window is ``pass_length`` times as long, the iterations in which every variable is moved once.
+        """
         violation, waiting = violation_of(value), waiting_of(restoration, value)
         peak, squares = np.maximum(self.peak, violation), self._averaged(phi)
         clock = np.where(waiting, 0.0, self.clock + 1.0)
         top = np.where(waiting, 0.0, np.maximum(self.top, violation))
-        full, outside = clock >= _WINDOW, top > _LARGE * peak
+        full, outside = clock >= _WINDOW * pass_length, top > _LARGE * peak
         stuck = full & outside & (self.before > 0) & (top > _STUCK * self.before)
         grown = np.where(self.factor > 0, np.minimum(_GROWTH * self.factor, _MOST), _FIRST)
         factor = np.where(stuck, grown, self.factor)

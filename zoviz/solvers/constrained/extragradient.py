@@ -237,6 +237,10 @@ class ExtraGradient(Solver):
             return {}
         return {"contraction": _CONTRACTION}
 
+    def pass_length(self, n: int) -> float:
+        """Return the number of iterations, in the mean, in which each of n variables is moved once."""
+        return 1.0
+
     def field_variance(self, n: int, m: int) -> float:
         """Return the relative variance of the field with the present estimator; 0 for differences along coordinates."""
         return 0.0
@@ -289,7 +293,8 @@ class ExtraGradient(Solver):
         if not noisy:
             radius = radius_at(k, radius, self.radius_scale, self.radius_power)
         domain, cap = oracle.domain, self.dual_cap
-        eta_y = eta_y if penalties is None else penalties.dual_step(eta_y, _DUAL_PART)
+        length = self.pass_length(x.shape[1])
+        eta_y = eta_y if penalties is None else penalties.dual_step(eta_y, _DUAL_PART / length)
         field = self.field(x, y, value, radius, oracle, streams, first, penalties)
         info = Info(field.variance, x, known_duals(first, weights_in(penalties, y, value)), radius)
         before, step = (x, y, value, field), following(eta, self.step_reach, y)
@@ -308,7 +313,7 @@ class ExtraGradient(Solver):
             x, y = np.where(refused[:, None], before[0], x), np.where(refused[:, None], before[1], y)
             share = _adapted(share, ratio, refused, (bound, self.longest))
         x, value, after = settled(first, (before[0], before[2]), (x, oracle(x)))
-        penalties = None if penalties is None else penalties.after(first, value, before[3].phi)
+        penalties = None if penalties is None else penalties.after(first, value, before[3].phi, length)
         average = average + (x_half - average) / (k + 1.0)
         recent = recent + (x - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
         return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, after, share, penalties), info

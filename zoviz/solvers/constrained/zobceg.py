@@ -67,6 +67,10 @@ class ZOBCEG(ExtraGradient):
         """Return factors of both steps, the dual one slowed by tau / n since x_i moves more rarely than y; and 1."""
         return PACE, DUAL_SHARE / PACE * min(self.estimator.block_size, n) / n, 1.0
 
+    def pass_length(self, n: int) -> float:
+        """Return n / tau, of blocks of tau variables."""
+        return n / min(self.estimator.block_size, n)
+
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
         """Return 1 + N / G^2, N the noise in a sweep of differences, G the gradient's size: blocks share both alike."""
         sigma = constants.lagrangian_noise
