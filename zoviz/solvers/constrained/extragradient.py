@@ -63,7 +63,7 @@ _MARGIN, _LEAST_CUT, _MOST_CUT, _GROWTH = 0.9, 0.1, 0.5, 1.1
 tenth (chosen by us)."""
 _DUAL_PART = 0.5
 """The share of a penalty that a dual step takes: below 1, at which the augmented Lagrangian's slope in an inactive y
-changes by as much as a step bears."""
+changes by as much as a step bears. Divided by the length of a pass: x must have moved before y moves that far again."""
 PACE = 0.7
 """The primal step times L: below 1, so that the second step's field is that of a contraction."""
 

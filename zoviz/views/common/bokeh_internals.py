@@ -339,6 +339,7 @@ def keep_ranges(document: Document) -> None:
 _LAY_OUT_ONCE = """
     const layout = Bokeh.require("models/layouts/layout_dom").LayoutDOMView?.prototype;
     const component = Bokeh.Models.get("panel.models.esm.ReactiveESM")?.prototype.default_view?.prototype;
+    const root_of = view => view.is_managed ? root_of(view.parent) : view;
     const in_next_frame = (view, due, task) => {
         if (view[due]) return;
         view[due] = true;
@@ -372,8 +373,7 @@ _LAY_OUT_ONCE = """
                 measure.call(this);
                 return;
             }
-            let root = this;
-            while (root.is_managed) root = root.parent;
+            const root = root_of(this);
             in_next_frame(root, "measure_due", () => root.compute_layout());
         };
     }
@@ -381,11 +381,9 @@ _LAY_OUT_ONCE = """
     if (plot?._invalidate_layout_if_needed && layout?._compute_layout && !Object.hasOwn(plot, "compute_layout")) {
         const compute = plot.compute_layout;
         plot.compute_layout = function () {
-            let root = this;
-            while (root.is_managed) root = root.parent;
+            const root = root_of(this);
             if (root === this || root.layout_due || !this._layout_computed) {
                 compute.call(this);
-                this._layout_computed = true;
                 return;
             }
             this.measure_layout();
