@@ -42,29 +42,30 @@ class Watch:
     Parameters
     ----------
     phi : callable
+    base : Array, shape (R, m)
+        The constraints' values at the point itself, for estimates that do not ask for them: by central differences.
     n : int
         The number of coordinates.
     spacing : float
         The distance of the probes along them.
     """
 
-    def __init__(self, phi: Callable[[Evaluation], Array], n: int, spacing: float) -> None:
-        self.phi, self._n, self._spacing = phi, n, spacing
+    def __init__(self, phi: Callable[[Evaluation], Array], base: Array, n: int, spacing: float) -> None:
+        self.phi, self._base, self._n, self._spacing = phi, base, n, spacing
         self._probes: list[Array] = []
-        self._base: Array | None = None
 
     def __call__(self, value: Evaluation) -> Array:
         """Return phi of a value, f (R, q) and h (R, q, m), or of the one at the point, f (R,) and h (R, m)."""
         if value.h.ndim == 3:
             self._probes.append(value.h)
         else:
-            self._base = value.h
+            self._base = value.h  # of what is estimated, which a part that is known exactly is no part of
         return self.phi(value)
 
     @property
     def squares(self) -> Array | None:
         """The squared norms (R, m) of the constraints' gradients; None where no difference was taken."""
-        if self._base is None or not self._probes:
+        if not self._probes:
             return None
         count = sum(h.shape[1] for h in self._probes)
         total = sum(np.nansum(np.square(h - self._base[:, None]), axis=1) for h in self._probes)

@@ -18,6 +18,11 @@ with c the method's step and the constraints' slopes from the probes of its grad
 the units of the constraints. A step along an exact gradient that does not lessen the augmented Lagrangian is taken
 back and shortened, as the value at its end is paid for.
 
+Where values or gradients are noisy no step can be judged so. There steps are divided by 1 + kappa, as the penalty adds
+kappa / c to the curvature that c was chosen for, with c what it would be without the gradient's relative variance;
+kappa stays below the value from which the penalty outweighs whatever f curves down by; and only a violation counts that
+is large beside the largest so far, since noise leaves a small one for ever.
+
 References
 ----------
 Hestenes (1969), Powell (1969), Rockafellar (1973); Bertsekas (1982), Constrained Optimization and Lagrange Multiplier
@@ -37,6 +42,7 @@ from zoviz.estimators.base import DirectionalEstimator, Phi
 from zoviz.estimators.scalars import Watch
 from zoviz.solvers.base import Solver
 from zoviz.solvers.restoration import Restoration, violation_of
+from zoviz.solvers.step_rules import present_variance
 
 _WINDOW = 25
 """Iterations in a window (this and what follows chosen by us, on the engineering designs)."""
@@ -45,6 +51,9 @@ _STUCK, _LARGE = 0.9, 1e-7
 as none."""
 _FIRST, _GROWTH, _MOST = 0.25, 2.0, 1e6
 """The first kappa, its growth, and the largest."""
+_NOISY_LARGE, _NOISY_MOST = 0.1, 4.0
+"""The share of the largest violation so far from which one counts, and the largest kappa, where steps cannot be
+judged: 1.5 outweighs a curvature of -L_f where c = 1.5 / L_f, 4 also where a row is 1.6 times flatter than another."""
 _ARMIJO, _CLEAR = 0.1, 0.4
 """Shares of the decrease that the gradient foretells: the least that is accepted, and that of a step that may grow."""
 _CUT, _LONGER, _LONGEST = 0.5, 1.1, 10.0
@@ -75,7 +84,11 @@ class Augmentation(NamedTuple):
     top, before, peak : Array, shape (R,)
         The largest violation in the window, in the last one that had any, and so far.
     step : float
-        c, the primal step as the rule chose it.
+        c, the primal step as the rule chose it for gradients without variance.
+    tested : bool
+        Whether steps are judged: values repeat, and gradients are exact.
+    pace : float
+        How many times shorter steps are for the gradient's variance, and windows longer.
     """
 
     penalty: Array
@@ -87,6 +100,8 @@ class Augmentation(NamedTuple):
     before: Array
     peak: Array
     step: float
+    tested: bool = True
+    pace: float = 1.0
 
     def weights(self, y: Array, value: Evaluation) -> Array:
         """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
@@ -136,15 +151,17 @@ class Augmentation(NamedTuple):
         peak, squares = np.maximum(self.peak, violation), self._averaged(phi)
         clock = np.where(waiting, 0.0, self.clock + 1.0)
         top = np.where(waiting, 0.0, np.maximum(self.top, violation))
-        full, outside = clock >= _WINDOW * pass_length, top > _LARGE * peak
+        large, most = (_LARGE, _MOST) if self.tested else (_NOISY_LARGE, _NOISY_MOST)
+        full, outside = clock >= _WINDOW * pass_length * self.pace, top > large * peak
         stuck = full & outside & (self.before > 0) & (top > _STUCK * self.before)
-        grown = np.where(self.factor > 0, np.minimum(_GROWTH * self.factor, _MOST), _FIRST)
+        grown = np.where(self.factor > 0, np.minimum(_GROWTH * self.factor, most), _FIRST)
         factor = np.where(stuck, grown, self.factor)
         least = np.maximum(_FLATTEST * squares.max(axis=1, keepdims=True), np.finfo(float).tiny)
         rho = factor[:, None] / (self.step * np.maximum(squares, least))
         return self._replace(
             penalty=np.where((full & (factor > 0))[:, None], rho, self.penalty),
             factor=factor,
+            share=self.share if self.tested else 1.0 / (1.0 + factor),
             squares=squares,
             clock=np.where(full, 0.0, clock),
             top=np.where(full, 0.0, top),
@@ -171,30 +188,48 @@ def augmentation_parameter() -> param.Boolean:
     )
 
 
-def augmentation_of(solver: Solver, constants: Constants, sweep: dict[str, bool]) -> dict[str, bool]:
-    """Return whether a solver may augment: where differences are taken along coordinates, and nothing is told.
+def augmentation_of(solver: Solver, constants: Constants) -> dict[str, bool]:
+    """Return whether a solver may augment: where nothing is told of f, or that it is not convex.
 
     Nothing is returned where the primal step is given, as in what is published, or the switch is.
     """
     if solver.get("primal_step") is not None or solver.get("augmentation") is not None:
         return {}
+    return {"augmentation": constants.measured or constants.weak_convexity > 0}
+
+
+def judges_steps(solver: Solver, n: int, contract: str = "deterministic") -> bool:
+    """Return whether values repeat under a contract, and a solver's differences are along all n coordinates."""
     estimator = solver.estimator
-    exact = isinstance(estimator, Coordinate) or any(sweep.values()) or bool(getattr(estimator, "sweep", False))
-    return {"augmentation": exact and constants.measured}
+    if isinstance(estimator, Coordinate):
+        exact = estimator.block_length(n) >= n
+    else:
+        exact = bool(getattr(estimator, "sweep", False))
+    return exact and contract == "deterministic"
 
 
-def first_augmentation(solver: Solver, value: Evaluation, contract: str, penalty: float = 0.0) -> Augmentation | None:
+def first_augmentation(
+    solver: Solver, value: Evaluation, tested: bool, variance: float, penalty: float = 0.0
+) -> Augmentation | None:
     """Return what is to be done from starts of a value, f (R,) and h (R, m), and from a penalty that is there already.
 
-    None where the Lagrangian stays as it is: where that is said, there are no constraints, or values do not repeat.
+    None where the Lagrangian stays as it is: where that is said, or there are no constraints. ``tested`` says whether
+    values and gradients are exact, so that steps can be judged; else ``variance`` is relative, of the gradients.
     """
-    if not solver.get("augmentation") or not value.h.shape[1] or contract != "deterministic":
+    if not solver.get("augmentation") or not value.h.shape[1]:
         return None
     zero, rows = np.zeros(len(value.f)), np.zeros_like(value.h)
-    start = violation_of(value)
-    return Augmentation(
-        rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, float(solver.get("primal_step"))
-    )
+    pace = 1.0 if tested else 1.0 + variance
+    start, step = violation_of(value), float(solver.get("primal_step")) * pace
+    return Augmentation(rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, step, tested, pace)
+
+
+def augmentation_at(
+    solver: Solver, value: Evaluation, contract: str, n: int, penalty: float = 0.0
+) -> Augmentation | None:
+    """Return the same for a method of one estimate an iteration, in n variables under a noise contract."""
+    tested, variance = judges_steps(solver, n, contract), present_variance(solver, n)
+    return first_augmentation(solver, value, tested, variance, penalty)
 
 
 def waiting_of(restoration: Restoration | None, value: Evaluation) -> np.ndarray:
@@ -203,20 +238,25 @@ def waiting_of(restoration: Restoration | None, value: Evaluation) -> np.ndarray
 
 
 def watch_slopes(
-    solver: Solver, augmentation: Augmentation | None, phi: Phi, n: int, radius: float | None = None
+    solver: Solver,
+    augmentation: Augmentation | None,
+    phi: Phi,
+    at: tuple[Array, Evaluation],
+    radius: float | None = None,
 ) -> Phi:
-    """Return the scalar phi, with a watch on the constraints' slopes in n variables where the Lagrangian may change.
+    """Return the scalar phi, with a watch on the constraints' slopes where the Lagrangian may change.
 
-    ``radius`` is that of the estimate, the estimator's own by default.
+    ``at`` is the point x (R, n) of the estimate, with its value; ``radius`` is the estimator's own by default.
     """
     if augmentation is None:
         return phi
-    estimator = solver.estimator
+    (x, value), estimator = at, solver.estimator
+    n = x.shape[1]
     radius = estimator.smoothing_radius if radius is None else radius
     spacing = radius
     if isinstance(estimator, DirectionalEstimator):  # a sweep's draws are as long as a normal one
         spacing = float(np.sqrt(n) * estimator.step_lengths(np.full((1, 1), float(n)), radius)[0, 0])
-    return Watch(phi, n, spacing)
+    return Watch(phi, value.h, n, spacing)
 
 
 def weights_in(augmentation: Augmentation | None, y: Array, value: Evaluation) -> Array:
@@ -266,8 +306,11 @@ class StepEnd(NamedTuple):
 
 
 def descend(augmentation: Augmentation, trial: Trial) -> StepEnd:
-    """Return where a step ends: at its start where the augmented Lagrangian does not descend."""
+    """Return where a step ends: at its start where it is seen that the augmented Lagrangian does not descend."""
     (x, value), (x_next, value_next) = trial.before, trial.after
+    if not augmentation.tested:
+        nobody = np.zeros(len(x), dtype=bool)
+        return StepEnd(x_next, value_next, nobody, augmentation.after(trial.restoration, value_next, trial.phi))
     merit = augmentation.merit(trial.y, value)
     change = augmentation.merit(trial.y, value_next) - merit + trial.added
     slope = (trial.gradient * (x_next - x)).sum(axis=1)

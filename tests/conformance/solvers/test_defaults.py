@@ -42,10 +42,17 @@ RETURNS = {
 # They come near it from the starts of one seed, and not of three.
 UNSURE = {("DSZOG", "PressureVessel"), ("ZOiALM", "PressureVessel"), ("ProximalPoint", "Spring")}
 # With twice the calls for an iteration's forecast it takes longer until a penalty is large enough; and to restore
-# feasibility of the spring, where constraints are flat in most of the box, takes hundreds of iterations.
-LONGER = {("SZOConEX", "PressureVessel"): 3, ("SZOConEX", "Spring"): 3, ("ZOSPLM", "Spring"): 3}
-# Where f curves down along the rows of its equations, the Lagrangian has no saddle point without a penalty.
-NO_SADDLE, WITH_PENALTY = ("StochasticQP",), ("DSZOG", "ZOiALM")
+# feasibility of the spring, where constraints are flat in most of the box, takes hundreds of iterations. ZOGDA has no
+# proximal term, and a shorter step: of seed 3 a tenth of the gap is left after 500 iterations, and 3 % after 1000.
+LONGER = {
+    ("SZOConEX", "PressureVessel"): 3,
+    ("SZOConEX", "Spring"): 3,
+    ("ZOSPLM", "Spring"): 3,
+    ("ZOGDA", "LoadTracking"): 2,
+}
+# Where f curves down along the rows of its equations, the Lagrangian has no saddle point without a penalty, and these
+# two, which see no constraint by itself, have none.
+NO_SADDLE = {("OGDARR", "StochasticQP"), ("ZOEG", "StochasticQP")}
 
 
 # What joint directions in x and y see of h, the slope in y, is noise in x; the rules do not allow for so much of it
@@ -59,7 +66,7 @@ def fails(solver: str, problem: str) -> str:
     """Why the defaults are known not to converge, or not within so many iterations; empty where they do."""
     if (solver, problem) in RETURNS:
         return ""
-    if problem in NOT_CONVEX or (problem in NO_SADDLE and solver not in WITH_PENALTY):
+    if problem in NOT_CONVEX or (solver, problem) in NO_SADDLE:
         return "constraints that are not convex, or no saddle point"
     return "noise of joint directions, or slow" if (solver, problem) in JOINT | OTHERS else ""
 

@@ -20,6 +20,7 @@ from zoviz.solvers.augmentation import (
     augmentation_of,
     augmentation_parameter,
     first_augmentation,
+    lengthen,
     watch_slopes,
     weights_in,
 )
@@ -218,7 +219,7 @@ class ExtraGradient(Solver):
             reach_of(self, curvature, constants)
             | patience_of(self)
             | self.test_of()
-            | augmentation_of(self, constants, {})
+            | augmentation_of(self, constants)
             | {
                 "primal_step": pace / (curvature * inflation),
                 "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
@@ -262,7 +263,7 @@ class ExtraGradient(Solver):
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
         tested = bool(self.contraction) and self.testable and oracle.contract == "deterministic"
         share = np.ones(len(x0)) if tested else None
-        penalties = first_augmentation(self, value, oracle.contract) if tested else None
+        penalties = first_augmentation(self, value, tested, self.field_variance(x0.shape[1], oracle.m))
         return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy, first, share, penalties)
 
     def field(
@@ -289,6 +290,7 @@ class ExtraGradient(Solver):
         """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
         x, y, value, average, k, recent, noisy, first, share, penalties = state
         eta, eta_y = self._steps(k, share)
+        eta = lengthen(penalties, eta)
         radius = self.estimator.smoothing_radius
         if not noisy:
             radius = radius_at(k, radius, self.radius_scale, self.radius_power)
@@ -346,7 +348,7 @@ class ExtraGradient(Solver):
         x, y, value = point
         phi = scalar_of(restoration, weights_in(penalties, y, value), value)
         slope = value.h if penalties is None else penalties.slope(y, value.h)
-        return watch_slopes(self, penalties, phi, x.shape[1], radius), slope
+        return watch_slopes(self, penalties, phi, (x, value), radius), slope
 
     def change(self, first: Array, second: Array) -> Array:
         """Return the change of a part of the field, (R, n) or (R, m), as far as both fields know it."""

@@ -15,6 +15,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.estimators.known_part import ProximalOracle
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import augmentation_of
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.constrained.szo_conex import SZOConEX
 from zoviz.solvers.constrained.zoceg import ZOCEG
@@ -144,6 +145,8 @@ class ProximalPoint(Solver):
         )
         rule = self.inner.suggest(problem, subproblem)
         rule.pop("restoration", None)  # a stage begins where the one before ended, as good as feasible or not
+        if "augmentation" in rule:  # a stage is convex, but too short for its multipliers where the problem is not
+            rule |= augmentation_of(self.inner, constants)
         rule["dual_step"] = self.inner.suggest(problem, constants)["dual_step"] * curvature / subproblem.curvature
         values = {f"inner.{name}": value for name, value in rule.items()}
         return {"objective_weight": weight, "constraint_weight": constraint_weight, **values}

@@ -20,10 +20,11 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
+    augmentation_at,
     augmentation_of,
     augmentation_parameter,
     descend,
-    first_augmentation,
+    judges_steps,
     lengthen,
     watch_slopes,
     weights_in,
@@ -200,7 +201,7 @@ class SZOConEX(Solver):
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
-            | augmentation_of(self, constants, sweep)
+            | augmentation_of(self, constants)
             | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
@@ -220,7 +221,8 @@ class SZOConEX(Solver):
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        y, penalties = np.zeros((len(x0), oracle.m)), first_augmentation(self, value, oracle.contract)
+        y = np.zeros((len(x0), oracle.m))
+        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1])
         return ConEXState(x0, y, value, level, level, np.zeros_like(x0), 0, first, penalties)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
@@ -233,7 +235,7 @@ class SZOConEX(Solver):
         y_next = np.maximum(ascend(penalties, y, forecast, dual_step, share=_DUAL_PART), 0.0)
         y_next = duals_after(first, y, np.minimum(y_next, self.dual_cap))
         weights = weights_in(penalties, y_next, value)
-        phi = watch_slopes(self, penalties, scalar_of(first, weights, value), x.shape[1])
+        phi = watch_slopes(self, penalties, scalar_of(first, weights, value), (x, value))
         gradient, variance = self._gradient(state._replace(y=weights), phi, oracle, streams)
         length = lengthen(penalties, following(step, self.step_reach, y_next))
         x_next = moved(first, x, length, gradient, value, oracle.domain)
@@ -284,7 +286,7 @@ class SZOConEX(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
         y = iterate.dual
-        if self.augmentation or self.schedule != "constant" or y is None:
+        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or self.schedule != "constant" or y is None:
             return {}
         variance = present_variance(self, iterate.x.shape[1]) * (1 if self.directions == "shared" else y.shape[1] + 1)
         step = primal_limits(

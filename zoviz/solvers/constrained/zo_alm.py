@@ -18,10 +18,11 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
+    augmentation_at,
     augmentation_of,
     augmentation_parameter,
     descend,
-    first_augmentation,
+    judges_steps,
     lengthen,
     watch_slopes,
 )
@@ -166,7 +167,7 @@ class ZOALM(Solver):
         return (
             reach_of(self, curvature, constants, bend)
             | patience_of(self)
-            | augmentation_of(self, constants, sweep)
+            | augmentation_of(self, constants)
             | sweep
             | {
                 "primal_step": 1.0 / (curvature * inflation * noise),
@@ -181,7 +182,7 @@ class ZOALM(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = first_augmentation(self, value, oracle.contract, self.penalty)
+        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1], self.penalty)
         y, violation = np.zeros((len(x0), oracle.m)), violation_of(value)
         return ALMState(x0, y, value, np.ones(len(x0)), violation, 0, first, penalties)
 
@@ -193,7 +194,7 @@ class ZOALM(Solver):
         phi = scalar_of(first, w, value)
         if self.weights == "direct" and (first is None or not first.active):
             phi = AugmentedLagrangian(y, beta)
-        phi = watch_slopes(self, penalties, phi, x.shape[1])
+        phi = watch_slopes(self, penalties, phi, (x, value))
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
         step = lengthen(penalties, following(self.primal_step, self.step_reach, w))
@@ -206,7 +207,8 @@ class ZOALM(Solver):
         else:
             trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
             x_next, ahead, refused, penalties = descend(penalties, trial)
-            y_next = ascend(penalties, y, ahead.h, self.dual_step, refused)
+            share = min(1.0, self.dual_step / self.penalty)
+            y_next = ascend(penalties, y, ahead.h, self.dual_step, refused, share)
         x, value = x_next, ahead
         y = duals_after(first, y, np.maximum(y_next, 0.0))
         if (t + 1) % _WINDOW == 0:
@@ -220,7 +222,7 @@ class ZOALM(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where penalties change with the iteration."""
         y = iterate.dual
-        if self.augmentation or self.penalty_growth or y is None:
+        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or self.penalty_growth or y is None:
             return {}
         bend = self.penalty * constants.start_slope**2
         step = primal_limits(

@@ -17,10 +17,11 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
+    augmentation_at,
     augmentation_of,
     augmentation_parameter,
     descend,
-    first_augmentation,
+    judges_steps,
     lengthen,
     watch_slopes,
     weights_in,
@@ -160,7 +161,7 @@ class ZOSPLM(Solver):
         return (
             reach_of(self, steepest, constants, p)
             | patience_of(self)
-            | augmentation_of(self, constants, sweep)
+            | augmentation_of(self, constants)
             | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (steepest * inflation),
@@ -175,7 +176,7 @@ class ZOSPLM(Solver):
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = first_augmentation(self, value, oracle.contract)
+        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1])
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
 
     def iterate(self, state: SPLMState) -> Iterate:
@@ -187,7 +188,7 @@ class ZOSPLM(Solver):
         x, y, z, value, first, penalties = state
         weights = weights_in(penalties, y, value)
         phi = scalar_of(first, weights, value)
-        phi = watch_slopes(self, penalties, phi, x.shape[1])
+        phi = watch_slopes(self, penalties, phi, (x, value))
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
         estimator = self.estimator
         radius = estimator.smoothing_radius
@@ -219,7 +220,7 @@ class ZOSPLM(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where penalties bend the iteration too."""
         y = iterate.dual
-        if self.augmentation or y is None:
+        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or y is None:
             return {}
         step = primal_limits(
             constants,

@@ -18,10 +18,11 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
+    augmentation_at,
     augmentation_of,
     augmentation_parameter,
     descend,
-    first_augmentation,
+    judges_steps,
     lengthen,
     watch_slopes,
     weights_in,
@@ -159,7 +160,7 @@ class ZOGDA(Solver):
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
-            | augmentation_of(self, constants, sweep)
+            | augmentation_of(self, constants)
             | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * inflation),
@@ -173,7 +174,7 @@ class ZOGDA(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = first_augmentation(self, value, oracle.contract)
+        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1])
         return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first, penalties)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
@@ -183,7 +184,7 @@ class ZOGDA(Solver):
         alpha = diminishing(self.dual_step, t, self.schedule)
         weights = weights_in(penalties, y, value)
         phi = scalar_of(first, weights, value)
-        phi = watch_slopes(self, penalties, phi, x.shape[1])
+        phi = watch_slopes(self, penalties, phi, (x, value))
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
         step = lengthen(penalties, following(c, self.step_reach, y))
@@ -206,7 +207,7 @@ class ZOGDA(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
         y = iterate.dual
-        if self.augmentation or self.schedule != "constant" or y is None:
+        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or self.schedule != "constant" or y is None:
             return {}
         step = primal_limits(
             constants,
