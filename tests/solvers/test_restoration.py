@@ -14,8 +14,8 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.papers.robustness.boxes import boxes
-from zoviz.problems import BlackBox, ConexQCQP, Gramacy, NonconvexQCQP
-from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
+from zoviz.problems import BlackBox, ConexQCQP, Gramacy, NonconvexQCQP, Spring
+from zoviz.solvers import DSZOG, ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
 from zoviz.solvers import restoration as rules
 from zoviz.solvers.restoration import (
     begin,
@@ -151,6 +151,22 @@ def test_every_method_comes_to_a_feasible_point_before_it_trades(cls: type[Solve
             until = int(np.argmax(outside[0] <= 1e-6 * outside[0][0]))
             assert until > 0 and (run.trace["dual_norm"][: until + 1, 0] == 0.0).all()
     assert outside[0].min() <= 1e-6 * outside[0][0] < outside[1][: until + 1].min()
+
+
+@pytest.mark.parametrize(
+    "cls, seed, iterations", [(DSZOG, 4, 1500), pytest.param(ProximalPoint, 3, 4000, marks=pytest.mark.slow)]
+)
+def test_penalties_and_stages_alone_stay_outside_of_the_spring(cls: type[Solver], seed: int, iterations: int) -> None:
+    """Its constraints are flat in most of the box, so that a penalty's slope is small beside the objective's there."""
+    left = []
+    for restoration in (None, 0):
+        solver = cls()
+        (solver.inner if isinstance(solver, ProximalPoint) else solver).restoration = restoration
+        run = Run(problem=Spring(), solver=solver, replicas=8, iterations=iterations, seed=seed)
+        run.run()
+        violation = run.trace["violation"]
+        left.append(float(violation[-1].mean() / violation[0].mean()))
+    assert left[0] < 0.01 and left[1] > 0.1, left
 
 
 def test_a_given_step_goes_as_published_and_noise_hides_what_is_gained() -> None:

@@ -132,6 +132,7 @@ class DSZOG(_DSZOG):
     regularisation: float
     averaging: float
     momentum: float
+    restoration: int | None
     adaptive: bool
     growing: bool | None
     square_decay: float
@@ -145,6 +146,7 @@ class DSZOG(_DSZOG):
         regularisation: float = 0.01,
         averaging: float = 0.1,
         momentum: float = 0.1,
+        restoration: int | None = None,
         adaptive: bool = False,
         growing: bool | None = None,
         square_decay: float = 0.99,

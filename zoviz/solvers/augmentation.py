@@ -89,6 +89,12 @@ class Augmentation(NamedTuple):
         Whether steps are judged: values repeat, and gradients are exact.
     pace : float
         How many times shorter steps are for the gradient's variance, and windows longer.
+    rest : int
+        Iterations until a window ends where there is no penalty yet and steps are not judged; else 0. As long as it is
+        above 1 the method is the published one, and watches nothing.
+    recent : tuple of Array, shape (R, m) each
+        The constraints' values of those iterations so far: looked at when the window ends, and all at once, as to look
+        at each in its step would take a fifth of the smallest ones.
     """
 
     penalty: Array
@@ -102,6 +108,8 @@ class Augmentation(NamedTuple):
     step: float
     tested: bool = True
     pace: float = 1.0
+    rest: int = 0
+    recent: tuple[Array, ...] = ()
 
     def weights(self, y: Array, value: Evaluation) -> Array:
         """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
@@ -147,9 +155,14 @@ class Augmentation(NamedTuple):
 
         A window is ``pass_length`` times as long, the iterations in which every variable is moved once.
         """
+        if self.rest > 1 and (restoration is None or not restoration.active):
+            return self._replace(rest=self.rest - 1, recent=(*self.recent, value.h))
         violation, waiting = violation_of(value), waiting_of(restoration, value)
+        before = len(self.recent)
+        if before:
+            violation = np.maximum(violation, violation_of(Evaluation(np.zeros(0), np.array(self.recent))).max(axis=0))
         peak, squares = np.maximum(self.peak, violation), self._averaged(phi)
-        clock = np.where(waiting, 0.0, self.clock + 1.0)
+        clock = np.where(waiting, 0.0, self.clock + before + 1.0)
         top = np.where(waiting, 0.0, np.maximum(self.top, violation))
         large, most = (_LARGE, _MOST) if self.tested else (_NOISY_LARGE, _NOISY_MOST)
         full, outside = clock >= _WINDOW * pass_length * self.pace, top > large * peak
@@ -158,7 +171,7 @@ class Augmentation(NamedTuple):
         factor = np.where(stuck, grown, self.factor)
         least = np.maximum(_FLATTEST * squares.max(axis=1, keepdims=True), np.finfo(float).tiny)
         rho = factor[:, None] / (self.step * np.maximum(squares, least))
-        return self._replace(
+        after = self._replace(
             penalty=np.where((full & (factor > 0))[:, None], rho, self.penalty),
             factor=factor,
             share=self.share if self.tested else 1.0 / (1.0 + factor),
@@ -167,14 +180,27 @@ class Augmentation(NamedTuple):
             top=np.where(full, 0.0, top),
             before=np.where(full & outside, top, self.before),
             peak=peak,
+            rest=0,
+            recent=(),
         )
+        return after.resting(pass_length)
+
+    def resting(self, pass_length: float = 1.0) -> Augmentation:
+        """Return the same with the iterations until a window ends in any replica, where nothing is due before."""
+        if self.tested or self.factor.any() or self.penalty.any():
+            return self
+        return self._replace(rest=max(int(np.ceil(_WINDOW * pass_length * self.pace - self.clock.max())), 0))
 
     def _averaged(self, phi: Phi) -> Array:
-        """Return the moving average of the squared slopes (R, m), with those that a scalar has watched."""
+        """Return the moving average of the squared slopes (R, m), with those that a scalar has watched.
+
+        Where steps are not judged it begins with a penalty: before, slopes are not watched but where others need it.
+        """
         squares = phi.squares if isinstance(phi, Watch) else None
         if squares is None:
             return self.squares
-        return np.where(self.squares > 0, _FADE * self.squares + (1.0 - _FADE) * squares, squares)
+        on = self.squares > 0 if self.tested else (self.squares > 0) & (self.factor > 0)[:, None]
+        return np.where(on, _FADE * self.squares + (1.0 - _FADE) * squares, squares)
 
 
 def augmentation_parameter() -> param.Boolean:
@@ -221,7 +247,8 @@ def first_augmentation(
     zero, rows = np.zeros(len(value.f)), np.zeros_like(value.h)
     pace = 1.0 if tested else 1.0 + variance
     start, step = violation_of(value), float(solver.get("primal_step")) * pace
-    return Augmentation(rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, step, tested, pace)
+    first = Augmentation(rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, step, tested, pace)
+    return first.resting()
 
 
 def augmentation_at(
@@ -248,7 +275,7 @@ def watch_slopes(
 
     ``at`` is the point x (R, n) of the estimate, with its value; ``radius`` is the estimator's own by default.
     """
-    if augmentation is None:
+    if augmentation is None or augmentation.rest > 1:
         return phi
     (x, value), estimator = at, solver.estimator
     n = x.shape[1]
@@ -261,12 +288,12 @@ def watch_slopes(
 
 def weights_in(augmentation: Augmentation | None, y: Array, value: Evaluation) -> Array:
     """Return the weights (R, m) of the constraints in the gradient: y, or those of the augmented Lagrangian."""
-    return y if augmentation is None else augmentation.weights(y, value)
+    return y if augmentation is None or augmentation.rest > 1 else augmentation.weights(y, value)
 
 
 def lengthen(augmentation: Augmentation | None, step: float | Array) -> float | Array:
     """Return a primal step, a number or (R, 1), times the share that descent bears."""
-    return step if augmentation is None else step * augmentation.share[:, None]
+    return step if augmentation is None or augmentation.rest > 1 else step * augmentation.share[:, None]
 
 
 class Trial(NamedTuple):
@@ -297,11 +324,11 @@ class Trial(NamedTuple):
 
 
 class StepEnd(NamedTuple):
-    """The end of a step with penalties: points (R, n), values, steps taken back (R,), and the next penalties."""
+    """The end of a step with penalties: points (R, n), values, steps taken back (R,) or None, the next penalties."""
 
     x: Array
     value: Evaluation
-    refused: np.ndarray
+    refused: np.ndarray | None
     augmentation: Augmentation
 
 
@@ -309,8 +336,7 @@ def descend(augmentation: Augmentation, trial: Trial) -> StepEnd:
     """Return where a step ends: at its start where it is seen that the augmented Lagrangian does not descend."""
     (x, value), (x_next, value_next) = trial.before, trial.after
     if not augmentation.tested:
-        nobody = np.zeros(len(x), dtype=bool)
-        return StepEnd(x_next, value_next, nobody, augmentation.after(trial.restoration, value_next, trial.phi))
+        return StepEnd(x_next, value_next, None, augmentation.after(trial.restoration, value_next, trial.phi))
     merit = augmentation.merit(trial.y, value)
     change = augmentation.merit(trial.y, value_next) - merit + trial.added
     slope = (trial.gradient * (x_next - x)).sum(axis=1)
@@ -334,7 +360,7 @@ def ascend(
 
     Replicas whose primal step was ``refused``, (R,), keep theirs.
     """
-    if augmentation is None:
+    if augmentation is None or augmentation.rest > 1:
         return y + step * h
     change = augmentation.dual_step(step, share) * augmentation.slope(y, h)
     return y + (change if refused is None else np.where(refused[:, None], 0.0, change))

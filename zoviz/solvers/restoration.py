@@ -180,6 +180,18 @@ class Weighted:
         return self._lagrangian(Evaluation(np.where(taken, value.f, 0.0), value.h))
 
 
+class Either:
+    """The one scalar in the replicas of a mask (R,), the other in the rest: none depends on what the others do."""
+
+    def __init__(self, mask: np.ndarray, one: Phi, other: Phi) -> None:
+        self._mask, self._one, self._other = mask, one, other
+
+    def __call__(self, value: Evaluation) -> Array:
+        """Return each replica's scalar, in the shape of f."""
+        mask = self._mask if value.f.ndim == 1 else self._mask[:, None]
+        return np.where(mask, self._one(value), self._other(value))
+
+
 def restoration_parameter() -> param.Integer:
     """Return the parameter of a solver that may restore feasibility first."""
     return param.Integer(
@@ -245,11 +257,15 @@ def weights_of(restoration: Restoration | None, y: Array, value: Evaluation) -> 
     return np.where(restoration.mask[:, None], positive / size[:, None], y)
 
 
-def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation) -> Phi:
-    """Return the scalar whose gradient is estimated: the Lagrangian at y (R, m), the violation's while restoring."""
+def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation, other: Phi | None = None) -> Phi:
+    """Return the scalar whose gradient is estimated: the Lagrangian at y (R, m), the violation's while restoring.
+
+    ``other`` is the scalar of replicas that do not restore feasibility, where that is not the Lagrangian.
+    """
     if restoration is None or restoration.rest:
-        return Lagrangian(y)
-    return Weighted(~restoration.mask, weights_of(restoration, y, value))
+        return Lagrangian(y) if other is None else other
+    weighted = Weighted(~restoration.mask, weights_of(restoration, y, value))
+    return weighted if other is None else Either(restoration.mask, weighted, other)
 
 
 def duals_after(restoration: Restoration | None, y: Array, y_next: Array) -> Array:

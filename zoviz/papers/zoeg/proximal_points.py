@@ -19,7 +19,7 @@ def _random() -> ZOEG:
 
 
 def _coordinates() -> ZOCEG:
-    return ZOCEG(estimator=Coordinate(smoothing_radius=RADIUS), augmentation=False)
+    return ZOCEG(estimator=Coordinate(smoothing_radius=RADIUS), augmentation=False, restoration=0)
 
 
 class ProximalPoints(StagesExperiment):

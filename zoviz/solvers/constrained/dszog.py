@@ -15,7 +15,18 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.restoration import violation_of
+from zoviz.solvers.restoration import (
+    Restoration,
+    begin,
+    first_place,
+    known_duals,
+    moved,
+    patience_of,
+    restoration_parameter,
+    scalar_of,
+    settled,
+    violation_of,
+)
 from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, radius_of, root_mean_square
 
 _FLOOR = 1e-8
@@ -78,6 +89,8 @@ class DSZOGState(NamedTuple):
     iteration : int
     growth : Growth or None
         None where beta stays as it is.
+    restoration : Restoration or None
+        Which replicas still seek a feasible point.
     """
 
     x: Array
@@ -89,6 +102,7 @@ class DSZOGState(NamedTuple):
     square: Array
     iteration: int
     growth: Growth | None = None
+    restoration: Restoration | None = None
 
 
 class DistributedPenalty:
@@ -160,6 +174,7 @@ class DSZOG(Solver):
         label="New gradient's weight b",
         doc="Weight of the newest gradient in its moving average.",
     )
+    restoration = restoration_parameter()
     adaptive = param.Boolean(default=False, label="Adaptive (ADSZOG)", doc="Divide the step by a root mean square.")
     growing = param.Boolean(
         default=None,
@@ -208,6 +223,7 @@ class DSZOG(Solver):
             "dual_step": constants.curvature / steepest**2,
             "penalty": beta,
             "estimator.smoothing_radius": radius,
+            **patience_of(self),
         } | ({} if given else {"growing": not self.adaptive})
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> DSZOGState:
@@ -217,32 +233,39 @@ class DSZOG(Solver):
         if self.growing and oracle.m and oracle.contract == "deterministic":
             violation = violation_of(value)
             growth = Growth(np.ones(len(x0)), 0, violation, np.full(len(x0), np.inf), violation)
-        return DSZOGState(x0, self._multipliers(p, value), value, p, zero, np.zeros_like(p), zero, 0, growth)
+        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
+        return DSZOGState(x0, self._multipliers(p, value), value, p, zero, np.zeros_like(p), zero, 0, growth, first)
 
     def step(self, state: DSZOGState, oracle: Oracle, streams: Streams) -> tuple[DSZOGState, Info]:
         """Take one step: estimate the gradients, add them to the averages, and move x and p along these."""
-        x, y, value, p, z_x, z_p, square, t, growth = state
+        x, y, value, p, z_x, z_p, square, t, growth, first = state
         a, b, beta, eta = self.averaging, self.momentum, self.penalty, self.primal_step
         if growth is not None:
             multiple = growth.multiple[:, None]
             beta = beta * multiple
             eta = eta / multiple
-        estimate = self.estimator.estimate(DistributedPenalty(p, beta), x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, self._multipliers(p, value, growth), self.estimator.smoothing_radius)
+        weights = self._multipliers(p, value, growth)
+        phi = scalar_of(first, weights, value, DistributedPenalty(p, beta))
+        estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
+        info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
         z_x = (1.0 - b) * z_x + b * estimate.gradient
         z_p = (1.0 - b) * z_p + b * (beta * np.square(np.maximum(value.h, 0.0)) - self.regularisation * p)
         move = z_x
         if self.adaptive:
             square = mean_square(square, z_x, self.square_decay)
             move = z_x / root_mean_square(square, self.square_decay, t + 1, _FLOOR)
-        x = (1.0 - a) * x + a * oracle.domain.project(x - eta * move)
+        x_next = (1.0 - a) * x + a * oracle.domain.project(x - eta * move)
+        if first is not None and first.active:
+            restoring = first.mask[:, None]
+            x_next = np.where(restoring, moved(first, x, eta, estimate.gradient, value, oracle.domain), x_next)
+            z_x = np.where(restoring, 0.0, z_x)  # an average of other slopes
         if oracle.m:
             p = (1.0 - a) * p + a * Simplex(oracle.m).project(p + self.dual_step * z_p)
         oracle.resample()
-        value = oracle(x)
+        x, value, first = settled(first, (x, value), (x_next, oracle(x_next)))
         growth = None if growth is None else growth.after(value)
         y = self._multipliers(p, value, growth)
-        return DSZOGState(x, y, value, p, z_x, z_p, square, t + 1, growth), info
+        return DSZOGState(x, y, value, p, z_x, z_p, square, t + 1, growth, first), info
 
     def _multipliers(self, distribution: Array, value: Evaluation, growth: Growth | None = None) -> Array:
         beta = self.penalty if growth is None else self.penalty * growth.multiple[:, None]

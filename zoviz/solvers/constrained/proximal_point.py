@@ -144,7 +144,6 @@ class ProximalPoint(Solver):
             weak_convexity=0.0,
         )
         rule = self.inner.suggest(problem, subproblem)
-        rule.pop("restoration", None)  # a stage begins where the one before ended, as good as feasible or not
         if "augmentation" in rule:  # a stage is convex, but too short for its multipliers where the problem is not
             rule |= augmentation_of(self.inner, constants)
         rule["dual_step"] = self.inner.suggest(problem, constants)["dual_step"] * curvature / subproblem.curvature
@@ -174,8 +173,11 @@ class ProximalPoint(Solver):
         # By value: a copy of a state, e.g. one that was stored, must take the same course.
         paid = state.value if np.array_equal(centre, state.x, equal_nan=True) else None
         after = self._stage(centre, paid, finished, answer, oracle, streams)
-        # What penalties the constraints need was learnt over stages: one is too short for it.
-        after = after._replace(inner=after.inner._replace(augmentation=state.inner.augmentation))
+        # What penalties the constraints need, and where a violation stands still, is learnt over stages: one is short.
+        before = state.inner
+        after = after._replace(
+            inner=after.inner._replace(augmentation=before.augmentation, restoration=before.restoration)
+        )
         return after._replace(y=state.y, inner=after.inner._replace(y=state.y)) if self.warm_duals else after
 
     def _stage(

@@ -253,7 +253,8 @@ class SZOConEX(Solver):
         if penalties is not None:
             trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
             x_next, there, refused, penalties = descend(penalties, trial)
-            y_next, ahead = np.where(refused[:, None], y, y_next), np.where(refused[:, None], there.h, ahead)
+            if refused is not None:
+                y_next, ahead = np.where(refused[:, None], y, y_next), np.where(refused[:, None], there.h, ahead)
         return ConEXState(x_next, y_next, there, ahead, level, average, k + 1, after, penalties), info
 
     def _gradient(self, state: ConEXState, phi: Phi, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:

@@ -191,9 +191,8 @@ class ZOALM(Solver):
         x, y, value, growth, reference, t, first, penalties = state
         beta = (self.penalty * growth)[:, None] if penalties is None else penalties.penalty
         w = np.maximum(y + beta * value.h, 0.0)
-        phi = scalar_of(first, w, value)
-        if self.weights == "direct" and (first is None or not first.active):
-            phi = AugmentedLagrangian(y, beta)
+        direct = AugmentedLagrangian(y, beta) if self.weights == "direct" else None
+        phi = scalar_of(first, w, value, direct)
         phi = watch_slopes(self, penalties, phi, (x, value))
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
