@@ -118,6 +118,11 @@ class Problem(Noisy):
         return ""
 
     @property
+    def saddle_point_doubt(self) -> str:
+        """Why the Lagrangian may have no saddle point, as a clause; empty where nothing known speaks against one."""
+        return "its constraints are not convex" if self.convex_constraints is False else ""
+
+    @property
     def published_name(self) -> str:
         """Name in its published collection, where values and starts are those published, else empty."""
         return ""

@@ -79,8 +79,8 @@ class Solver(Configurable):
     interruption and is given the values that were already paid for."""
     external: ClassVar[bool] = False
     """Whether the method is another library's, which may not be installed."""
-    needs_convex_constraints: ClassVar[bool] = False
-    """Whether the method, by its default rules, comes to no solution where a constraint is known not to be convex."""
+    needs_saddle_point: ClassVar[bool] = False
+    """Whether the method, by its default rules, comes to no solution where the Lagrangian has no saddle point."""
     has_sketch: ClassVar[bool] = False
     """Whether there is a region around the iterate to be drawn, which ``sketch`` tells."""
     planned: ClassVar[tuple[str, ...]] = ()
@@ -109,12 +109,12 @@ class Solver(Configurable):
 
     def _no_saddle_reason(self, problem: Problem) -> str | None:
         """Return the sentence of a method that seeks a saddle point for a problem whose Lagrangian may have none."""
-        if not self.needs_convex_constraints or problem.convex_constraints is not False:
+        if not self.needs_saddle_point or not problem.saddle_point_doubt:
             return None
         return (
-            f"{self.title or type(self).__name__} seeks a saddle point of the Lagrangian, which a problem with convex "
-            f"constraints has, and {problem.title or type(problem).__name__} has others: choose ZO-SPLM, which adds a "
-            "penalty where there is none."
+            f"{self.title or type(self).__name__} seeks a saddle point of the Lagrangian, and "
+            f"{problem.title or type(problem).__name__} may have none, as {problem.saddle_point_doubt}: choose "
+            "ZO-SPLM, which adds a penalty there."
         )
 
     @property

@@ -51,9 +51,6 @@ LONGER = {
     ("DSZOG", "WeldedBeam"): 8,
     ("DSZOG", "FairClassification"): 4,
 }
-# Where f curves down along the rows of its equations, the Lagrangian has no saddle point without a penalty, and these
-# two, which see no constraint by itself, have none.
-NO_SADDLE = {("OGDARR", "StochasticQP"), ("ZOEG", "StochasticQP")}
 # What joint directions in x and y see of h, the slope in y, is noise in x; the rules do not allow for so much of it
 # where h has many rows or stays large. The last squares rows that are drawn at random, and so their variance.
 JOINT = {("OGDARR", "DistributedConsensus"), ("ZOEG", "DistributedConsensus"), ("OGDARR", "ACLoadTracking")}
@@ -64,7 +61,6 @@ def fails(solver: str, problem: str) -> str:
     """Why the defaults are known not to converge, or not within so many iterations; empty where they do."""
     reasons = {
         "penalties grow before coordinates have come to rest": COORDINATES,
-        "no saddle point": NO_SADDLE,
         "noise of joint directions": JOINT,
         "the variance of rows drawn at random": SQUARED,
     }

@@ -16,6 +16,7 @@ from zoviz.core.types import Array
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.problems import StochasticQP
 from zoviz.problems.linear import normal_residual
+from zoviz.solvers import OGDARR, ZOEG
 
 KINDS: list[dict[str, Any]] = [
     {},
@@ -201,3 +202,28 @@ def test_metrics_are_those_of_every_problem_without_a_copy_of_the_rows() -> None
 def test_too_many_rows_are_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="Expected fewer than n/2 rows"):
         _ = StochasticQP(n=6, rows=3).domain
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_its_lagrangian_has_no_saddle_point(seed: int) -> None:
+    """One would be (x*, y*), as both are the only ones of a minimum; but from x* it falls along free coordinates.
+
+    That is why methods that seek one, and have no penalty, refuse the problem: the counter-example to their theorems.
+    """
+    problem = StochasticQP(seed=seed)
+    x, dual, _ = problem.stationary
+    (q, _), (a, b), box = dense(problem), problem.matrix(), problem.domain
+    free = (x > box.lower) & (x < box.upper)
+    assert np.linalg.matrix_rank(a[:, free]) == len(a), "one y* only"
+    values, vectors = np.linalg.eigh(q[np.ix_(free, free)])
+    assert values[0] < -0.1
+    d = np.zeros_like(x)
+    d[free] = 1e-3 * vectors[:, 0]
+
+    def lagrangian(at: Array) -> float:
+        return float(problem.evaluate(at).f + dual @ (a @ at - b))
+
+    assert max(lagrangian(x + d), lagrangian(x - d)) < lagrangian(x)
+    for method in (ZOEG(), OGDARR()):
+        assert "not convex" in (method.accepts(problem) or "")
+        assert method.accepts(StochasticQP(indefiniteness=0.0)) is None

@@ -34,8 +34,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz import problems, solvers
+from zoviz import problems
 from zoviz.core.errors import OracleError
+from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import GAP, HYPERGRADIENT, INNER_ERROR, OBJECTIVE, STATIONARITY, VIOLATION
@@ -144,10 +145,9 @@ def pairs(family: Family, chosen: Sequence[str] = (), only: Sequence[str] = ()) 
         if chosen and name not in chosen:
             continue
         problem: Problem = getattr(problems, name)()
-        for own in dir(solvers):
-            cls: Any = getattr(solvers, own)
-            suits = isinstance(cls, type) and issubclass(cls, Solver) and not issubclass(cls, BayesianSolver)
-            if suits and family.form in cls.forms and (not only or own in only) and not cls().missing_package:
+        for own, cls in sorted(discover("zoviz.solvers", Solver).items()):
+            suits = family.form in cls.forms and not issubclass(cls, BayesianSolver)
+            if suits and (not only or own in only) and not cls().missing_package:
                 yield problem, cls()
 
 

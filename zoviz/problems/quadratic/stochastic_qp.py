@@ -107,6 +107,12 @@ class StochasticQP(LinearlyConstrained):
     )
 
     @property
+    def saddle_point_doubt(self) -> str:
+        """Why the Lagrangian may have no saddle point: its curvature is that of Q, which linear rows add nothing to."""
+        convex = self.indefiniteness == 0.0 and self.null_curvature >= 0.0
+        return "" if convex else "its objective is not convex, and linear constraints do not bend it"
+
+    @property
     def equations(self) -> bool:
         """Whether the rows are equations; inequalities otherwise."""
         return self.constraints == "equations"

@@ -69,7 +69,7 @@ class OGDARR(Solver):
 
     title = "OGDA-RR"
     families = (Sphere, Gaussian, CentralSphere)
-    needs_convex_constraints = True  # its joint directions see no constraint by itself, which a penalty would take
+    needs_saddle_point = True  # its joint directions see no constraint by itself, which a penalty would take
     live = (
         "primal_step",
         "dual_step",

@@ -48,7 +48,7 @@ class ZOEG(ExtraGradient):
 
     title = "ZOEG"
     families = (Sphere, Gaussian, CentralSphere)
-    needs_convex_constraints = True  # its joint directions see no constraint by itself, which a penalty would take
+    needs_saddle_point = True  # its joint directions see no constraint by itself, which a penalty would take
 
     dual: param.Selector[str] = param.Selector(
         default="estimated",
