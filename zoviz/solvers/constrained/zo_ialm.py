@@ -24,7 +24,10 @@ _ROUND_OFF = 1e-12
 _LARGEST_PENALTY = 1e12
 """Beyond it h counts for nothing but its round-off."""
 _PENALTY_SHARE = 10.0
-"""The first penalty and dual step in units of L_f / G_0^2 (chosen by us): 1 is meant for a scaled problem."""
+"""The first penalty in units of L_f / G_0^2 (chosen by us): 1 is meant for a scaled problem."""
+_DUAL_LEAD = 100.0
+"""The largest dual step over the first penalty (chosen by us, on the engineering designs): steps stay below the present
+penalty, and their sum below 2 w_0 ||c_1||: at w_0 = beta_0 multipliers stay small, and all is left to penalties."""
 _TOLERANCE_SHARE = 1e-3
 """The tolerance in units of L_f (chosen by us): 1e-3 is the authors' for a scaled problem."""
 _TINY = 1e-300
@@ -130,9 +133,10 @@ class ZOiALM(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return penalty, tolerance and curvatures from the problem's magnitudes.
 
-        beta_0 = w_0 = 10 L_f / G_0^2 with G_0 the constraints' slope at the start; eps = 1e-3 L_f; L_0 = L_f, L_h and
-        B = G_0; B_y = 100 max(1, G_f / G_h) for the dual cap; the differences' radius is the (2p + 1)-th root of the
-        machine's precision, (3 sigma / L_f)^(1/3) under independent noise of standard deviation sigma.
+        beta_0 = 10 L_f / G_0^2 with G_0 the constraints' slope at the start; w_0 = 100 beta_0; eps = 1e-3 L_f;
+        L_0 = L_f, L_h and B = G_0; B_y = 100 max(1, G_f / G_h) for the dual cap; the differences' radius is the
+        (2p + 1)-th root of the machine's precision, (3 sigma / L_f)^(1/3) under independent noise of standard
+        deviation sigma.
 
         Notes
         -----
@@ -142,7 +146,7 @@ class ZOiALM(Solver):
         radius = np.finfo(float).eps ** (1.0 / (2 * self.points + 1))
         return {
             "tolerance": _TOLERANCE_SHARE * constants.curvature,
-            "dual_step": beta,
+            "dual_step": _DUAL_LEAD * beta,
             "penalty": beta,
             "dual_cap": constants.dual_cap,
             "smoothness": constants.curvature,
