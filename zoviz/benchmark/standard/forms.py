@@ -88,16 +88,16 @@ FULL = Form(
 )
 EXPENSIVE = Form(
     "expensive",
-    10.0,
+    6.0,
     2,
     3,
-    5,
+    3,
     4,
     (),
     "As if a call took hours: every problem of zoviz with exact values that needs no data of one's own and is no "
-    "simulation, with 3 variables where it takes any number and with at most 9 else; 5 problems of the CUTEst "
+    "simulation, with 3 variables where it takes any number and with at most 9 else; 3 problems of the CUTEst "
     "collection with 1 to 100 constraints and 2 to 4 variables, evenly from its alphabet. All solvers at their "
-    "defaults, Bayesian ones and NOMAD too. 10 sweeps of n + 1 calls, 2 replicas.",
+    "defaults, Bayesian ones and NOMAD too. 6 sweeps of n + 1 calls, 2 replicas.",
 )
 FORMS = {one.name: one for one in (QUICK, FULL, EXPENSIVE)}
 
