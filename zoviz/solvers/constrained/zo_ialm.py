@@ -146,7 +146,7 @@ class ZOiALM(Solver):
         radius = np.finfo(float).eps ** (1.0 / (2 * self.points + 1))
         return {
             "tolerance": _TOLERANCE_SHARE * constants.curvature,
-            "dual_step": _DUAL_LEAD * beta,
+            "dual_step": _DUAL_LEAD * beta if constants.constraint_slope else beta,
             "penalty": beta,
             "dual_cap": constants.dual_cap,
             "smoothness": constants.curvature,
