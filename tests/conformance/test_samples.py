@@ -145,7 +145,7 @@ def general_cases() -> Iterator[Any]:
 
 
 def problem_of(noise: str) -> StochasticQP:
-    return StochasticQP(n=9, sampled_rows=True, noise=noise)
+    return StochasticQP(n=9, indefiniteness=0.0, sampled_rows=True, noise=noise)  # else some methods refuse it
 
 
 @pytest.mark.parametrize(("name", "noise"), list(general_cases()))

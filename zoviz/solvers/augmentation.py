@@ -89,12 +89,12 @@ class Augmentation(NamedTuple):
         Whether steps are judged: values repeat, and gradients are exact.
     pace : float
         How many times shorter steps are for the gradient's variance, and windows longer.
-    rest : int
-        Iterations until a window ends where there is no penalty yet and steps are not judged; else 0. As long as it is
-        above 1 the method is the published one, and watches nothing.
-    recent : tuple of Array, shape (R, m) each
-        The constraints' values of those iterations so far: looked at when the window ends, and all at once, as to look
-        at each in its step would take a fifth of the smallest ones.
+    rest, rested : int
+        Iterations until a window ends where there is no penalty yet and steps are not judged, and those that have
+        passed; else 0. As long as the first is above 1 the method is the published one, and only ``highest`` is kept:
+        to look at each violation in its step would take a fifth of the smallest ones.
+    highest : Array, shape (R, m)
+        The constraints' largest values in the window, where steps are not judged.
     """
 
     penalty: Array
@@ -109,7 +109,8 @@ class Augmentation(NamedTuple):
     tested: bool = True
     pace: float = 1.0
     rest: int = 0
-    recent: tuple[Array, ...] = ()
+    rested: int = 0
+    highest: Array = np.zeros(())
 
     def weights(self, y: Array, value: Evaluation) -> Array:
         """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
@@ -155,14 +156,14 @@ class Augmentation(NamedTuple):
 
         A window is ``pass_length`` times as long, the iterations in which every variable is moved once.
         """
+        highest = self.highest if self.tested else np.maximum(self.highest, value.h)
         if self.rest > 1 and (restoration is None or not restoration.active):
-            return self._replace(rest=self.rest - 1, recent=(*self.recent, value.h))
-        violation, waiting = violation_of(value), waiting_of(restoration, value)
-        before = len(self.recent)
-        if before:
-            violation = np.maximum(violation, violation_of(Evaluation(np.zeros(0), np.array(self.recent))).max(axis=0))
+            # By position: _replace makes a call for every field.
+            return Augmentation(*self[:-3], self.rest - 1, self.rested + 1, highest)
+        waiting = waiting_of(restoration, value)
+        violation = violation_of(value if self.tested else Evaluation(value.f, highest))
         peak, squares = np.maximum(self.peak, violation), self._averaged(phi)
-        clock = np.where(waiting, 0.0, self.clock + before + 1.0)
+        clock = np.where(waiting, 0.0, self.clock + self.rested + 1.0)
         top = np.where(waiting, 0.0, np.maximum(self.top, violation))
         large, most = (_LARGE, _MOST) if self.tested else (_NOISY_LARGE, _NOISY_MOST)
         full, outside = clock >= _WINDOW * pass_length * self.pace, top > large * peak
@@ -181,7 +182,8 @@ class Augmentation(NamedTuple):
             before=np.where(full & outside, top, self.before),
             peak=peak,
             rest=0,
-            recent=(),
+            rested=0,
+            highest=highest if self.tested else np.where((full | waiting)[:, None], -np.inf, highest),
         )
         return after.resting(pass_length)
 
@@ -248,7 +250,7 @@ def first_augmentation(
     pace = 1.0 if tested else 1.0 + variance
     start, step = violation_of(value), float(solver.get("primal_step")) * pace
     first = Augmentation(rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, step, tested, pace)
-    return first.resting()
+    return first._replace(highest=rows - np.inf).resting()
 
 
 def augmentation_at(

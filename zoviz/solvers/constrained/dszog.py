@@ -223,7 +223,7 @@ class DSZOG(Solver):
             "dual_step": constants.curvature / steepest**2,
             "penalty": beta,
             "estimator.smoothing_radius": radius,
-            **patience_of(self),
+            **({} if self.adaptive else patience_of(self)),
         } | ({} if given else {"growing": not self.adaptive})
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> DSZOGState:
