@@ -91,10 +91,7 @@ class Augmentation(NamedTuple):
         How many times shorter steps are for the gradient's variance, and windows longer.
     rest, rested : int
         Iterations until a window ends where there is no penalty yet and steps are not judged, and those that have
-        passed; else 0. As long as the first is above 1 the method is the published one, and only ``highest`` is kept:
-        to look at each violation in its step would take a fifth of the smallest ones.
-    highest : Array, shape (R, m)
-        The constraints' largest values in the window, where steps are not judged.
+        passed; else 0. As long as the first is above 1 the method is the published one, and only ``top`` is kept.
     """
 
     penalty: Array
@@ -110,7 +107,6 @@ class Augmentation(NamedTuple):
     pace: float = 1.0
     rest: int = 0
     rested: int = 0
-    highest: Array = np.zeros(())
 
     def weights(self, y: Array, value: Evaluation) -> Array:
         """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
@@ -156,13 +152,11 @@ class Augmentation(NamedTuple):
 
         A window is ``pass_length`` times as long, the iterations in which every variable is moved once.
         """
-        highest = self.highest if self.tested else np.maximum(self.highest, value.h)
+        violation = violation_of(value)
         if self.rest > 1 and (restoration is None or not restoration.active):
-            # By position: _replace makes a call for every field.
-            return Augmentation(*self[:-3], self.rest - 1, self.rested + 1, highest)
+            return self._replace(rest=self.rest - 1, rested=self.rested + 1, top=np.maximum(self.top, violation))
         waiting = waiting_of(restoration, value)
-        violation = violation_of(value if self.tested else Evaluation(value.f, highest))
-        peak, squares = np.maximum(self.peak, violation), self._averaged(phi)
+        peak, squares = np.maximum(np.maximum(self.peak, self.top), violation), self._averaged(phi)
         clock = np.where(waiting, 0.0, self.clock + self.rested + 1.0)
         top = np.where(waiting, 0.0, np.maximum(self.top, violation))
         large, most = (_LARGE, _MOST) if self.tested else (_NOISY_LARGE, _NOISY_MOST)
@@ -183,7 +177,6 @@ class Augmentation(NamedTuple):
             peak=peak,
             rest=0,
             rested=0,
-            highest=highest if self.tested else np.where((full | waiting)[:, None], -np.inf, highest),
         )
         return after.resting(pass_length)
 
@@ -250,7 +243,7 @@ def first_augmentation(
     pace = 1.0 if tested else 1.0 + variance
     start, step = violation_of(value), float(solver.get("primal_step")) * pace
     first = Augmentation(rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, step, tested, pace)
-    return first._replace(highest=rows - np.inf).resting()
+    return first.resting()
 
 
 def augmentation_at(
