@@ -66,6 +66,10 @@ def test_where_steps_cannot_be_judged_they_are_shorter_and_a_small_violation_cou
     np.testing.assert_allclose(standing.factor, [4.0])
     np.testing.assert_allclose(standing.penalty, [[4.0 / (0.5 * 4.0), 4.0 / (0.5 * 16.0)]])
     np.testing.assert_allclose(standing.share, [0.2])
+    noise, scattered = np.random.default_rng(3), penalties(tested=False)
+    for _ in range(400):
+        scattered = scattered.after(None, value([0.0], [[float(noise.normal()), -1.0]]), seen())
+    assert not scattered.penalty.any(), "noise alone is no violation, however large"
     noisy = first_augmentation(ZOSPLM(primal_step=0.5, augmentation=True), value([0.0], [[1.0]]), False, 1.0)
     assert noisy is not None and noisy.step == 1.0 and noisy.pace == 2.0, "the step was halved for that variance"
 

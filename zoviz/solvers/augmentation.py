@@ -21,7 +21,8 @@ back and shortened, as the value at its end is paid for.
 Where values or gradients are noisy no step can be judged so. There steps are divided by 1 + kappa, as the penalty adds
 kappa / c to the curvature that c was chosen for, with c what it would be without the gradient's relative variance;
 kappa stays below the value from which the penalty outweighs whatever f curves down by; and only a violation counts that
-is large beside the largest so far, since noise leaves a small one for ever.
+is large beside the largest so far, and beside its scatter from one iteration to the next (von Neumann's), since noise
+leaves some for ever, and a penalty on what is noise keeps iterates away from the boundary.
 
 References
 ----------
@@ -54,6 +55,9 @@ _FIRST, _GROWTH, _MOST = 0.25, 2.0, 1e6
 _NOISY_LARGE, _NOISY_MOST = 0.1, 4.0
 """The share of the largest violation so far from which one counts, and the largest kappa, where steps cannot be
 judged: 1.5 outweighs a curvature of -L_f where c = 1.5 / L_f, 4 also where a row is 1.6 times flatter than another."""
+_CLEARLY = 5.0
+"""How many times a window's largest violation must exceed the scatter from one iteration to the next: noise alone
+comes to 3.5 at most, a swing of 20 iterations to 6."""
 _ARMIJO, _CLEAR = 0.1, 0.4
 """Shares of the decrease that the gradient foretells: the least that is accepted, and that of a step that may grow."""
 _CUT, _LONGER, _LONGEST = 0.5, 1.1, 10.0
@@ -91,7 +95,11 @@ class Augmentation(NamedTuple):
         How many times shorter steps are for the gradient's variance, and windows longer.
     rest, rested : int
         Iterations until a window ends where there is no penalty yet and steps are not judged, and those that have
-        passed; else 0. As long as the first is above 1 the method is the published one, and only ``top`` is kept.
+        passed; else 0. As long as the first is above 1 the method is the published one, and is only watched.
+    positive : Array, shape (R, m)
+        [h]_+ at the last iteration, where steps are not judged.
+    rough : Array, shape (R,)
+        The sum of the squares of its changes in the window.
     """
 
     penalty: Array
@@ -107,6 +115,8 @@ class Augmentation(NamedTuple):
     pace: float = 1.0
     rest: int = 0
     rested: int = 0
+    positive: Array = np.zeros(())
+    rough: Array = np.zeros(())
 
     def weights(self, y: Array, value: Evaluation) -> Array:
         """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
@@ -152,20 +162,26 @@ class Augmentation(NamedTuple):
 
         A window is ``pass_length`` times as long, the iterations in which every variable is moved once.
         """
-        violation = violation_of(value)
-        if self.rest > 1 and (restoration is None or not restoration.active):
-            return self._replace(rest=self.rest - 1, rested=self.rested + 1, top=np.maximum(self.top, violation))
+        violation, positive, rough = violation_of(value), self.positive, self.rough
+        if not self.tested:
+            positive = np.maximum(value.h, 0.0)
+            rough = rough + np.square(positive - self.positive).sum(axis=1)
+            if self.rest > 1 and (restoration is None or not restoration.active):
+                top, rested = np.maximum(self.top, violation), self.rested + 1
+                return self._replace(rest=self.rest - 1, rested=rested, top=top, positive=positive, rough=rough)
         waiting = waiting_of(restoration, value)
         peak, squares = np.maximum(np.maximum(self.peak, self.top), violation), self._averaged(phi)
         clock = np.where(waiting, 0.0, self.clock + self.rested + 1.0)
         top = np.where(waiting, 0.0, np.maximum(self.top, violation))
-        large, most = (_LARGE, _MOST) if self.tested else (_NOISY_LARGE, _NOISY_MOST)
-        full, outside = clock >= _WINDOW * pass_length * self.pace, top > large * peak
+        full, least = clock >= _WINDOW * pass_length * self.pace, _LARGE * peak
+        if not self.tested:
+            least = np.maximum(_NOISY_LARGE * peak, _CLEARLY * np.sqrt(rough / (2.0 * np.maximum(clock, 1.0))))
+        outside, most = top > least, _MOST if self.tested else _NOISY_MOST
         stuck = full & outside & (self.before > 0) & (top > _STUCK * self.before)
         grown = np.where(self.factor > 0, np.minimum(_GROWTH * self.factor, most), _FIRST)
         factor = np.where(stuck, grown, self.factor)
-        least = np.maximum(_FLATTEST * squares.max(axis=1, keepdims=True), np.finfo(float).tiny)
-        rho = factor[:, None] / (self.step * np.maximum(squares, least))
+        flattest = np.maximum(_FLATTEST * squares.max(axis=1, keepdims=True), np.finfo(float).tiny)
+        rho = factor[:, None] / (self.step * np.maximum(squares, flattest))
         after = self._replace(
             penalty=np.where((full & (factor > 0))[:, None], rho, self.penalty),
             factor=factor,
@@ -177,6 +193,8 @@ class Augmentation(NamedTuple):
             peak=peak,
             rest=0,
             rested=0,
+            positive=positive,
+            rough=rough if self.tested else np.where(full | waiting, 0.0, rough),
         )
         return after.resting(pass_length)
 
@@ -243,7 +261,7 @@ def first_augmentation(
     pace = 1.0 if tested else 1.0 + variance
     start, step = violation_of(value), float(solver.get("primal_step")) * pace
     first = Augmentation(rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, step, tested, pace)
-    return first.resting()
+    return first if tested else first._replace(positive=np.maximum(value.h, 0.0), rough=zero).resting()
 
 
 def augmentation_at(
