@@ -55,6 +55,8 @@ _FIRST, _GROWTH, _MOST = 0.25, 2.0, 1e6
 _NOISY_LARGE, _NOISY_MOST = 0.1, 4.0
 """The share of the largest violation so far from which one counts, and the largest kappa, where steps cannot be
 judged: 1.5 outweighs a curvature of -L_f where c = 1.5 / L_f, 4 also where a row is 1.6 times flatter than another."""
+_AT_ONCE = 6
+"""Values that are looked at together; more would make a checkpoint grow."""
 _CLEARLY = 5.0
 """How many times a window's largest violation must exceed the scatter from one iteration to the next: noise alone
 comes to 3.5 at most, a swing of 20 iterations to 6."""
@@ -100,6 +102,8 @@ class Augmentation(NamedTuple):
         [h]_+ at the last iteration, where steps are not judged.
     rough : Array, shape (R,)
         The sum of the squares of its changes in the window.
+    recent : tuple of Array, shape (R, m) each
+        The constraints' values that ``top`` and these two do not know of yet: a few at a time are cheaper to look at.
     """
 
     penalty: Array
@@ -117,6 +121,7 @@ class Augmentation(NamedTuple):
     rested: int = 0
     positive: Array = np.zeros(())
     rough: Array = np.zeros(())
+    recent: tuple[Array, ...] = ()
 
     def weights(self, y: Array, value: Evaluation) -> Array:
         """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
@@ -162,17 +167,20 @@ class Augmentation(NamedTuple):
 
         A window is ``pass_length`` times as long, the iterations in which every variable is moved once.
         """
-        violation, positive, rough = violation_of(value), self.positive, self.rough
+        if self.rest > 1 and (restoration is None or restoration.rest):
+            rest, rested = self.rest - 1, self.rested + 1
+            if len(self.recent) < _AT_ONCE - 1:
+                # By position, and called in every step: _replace is three calls more.
+                return Augmentation(*self[:-5], rest, rested, self.positive, self.rough, (*self.recent, value.h))
+            top, positive, rough = self._looked_up(value.h)
+            return self._replace(rest=rest, rested=rested, top=top, positive=positive, rough=rough, recent=())
+        violation, highest, positive, rough = violation_of(value), self.top, self.positive, self.rough
         if not self.tested:
-            positive = np.maximum(value.h, 0.0)
-            rough = rough + np.square(positive - self.positive).sum(axis=1)
-            if self.rest > 1 and (restoration is None or not restoration.active):
-                top, rested = np.maximum(self.top, violation), self.rested + 1
-                return self._replace(rest=self.rest - 1, rested=rested, top=top, positive=positive, rough=rough)
+            highest, positive, rough = self._looked_up(value.h)
         waiting = waiting_of(restoration, value)
-        peak, squares = np.maximum(np.maximum(self.peak, self.top), violation), self._averaged(phi)
+        peak, squares = np.maximum(np.maximum(self.peak, highest), violation), self._averaged(phi)
         clock = np.where(waiting, 0.0, self.clock + self.rested + 1.0)
-        top = np.where(waiting, 0.0, np.maximum(self.top, violation))
+        top = np.where(waiting, 0.0, np.maximum(highest, violation))
         full, least = clock >= _WINDOW * pass_length * self.pace, _LARGE * peak
         if not self.tested:
             least = np.maximum(_NOISY_LARGE * peak, _CLEARLY * np.sqrt(rough / (2.0 * np.maximum(clock, 1.0))))
@@ -195,8 +203,16 @@ class Augmentation(NamedTuple):
             rested=0,
             positive=positive,
             rough=rough if self.tested else np.where(full | waiting, 0.0, rough),
+            recent=(),
         )
         return after.resting(pass_length)
+
+    def _looked_up(self, h: Array) -> tuple[Array, Array, Array]:
+        """Return top, [h]_+ and the sum of its squared changes once h (R, m) has followed the recent ones."""
+        seen = np.maximum(np.array((self.positive, *self.recent, h)), 0.0)
+        squares, changes = seen[1:] * seen[1:], seen[1:] - seen[:-1]
+        top = np.maximum(self.top, np.sqrt(squares.sum(axis=2).max(axis=0)))
+        return top, seen[-1], self.rough + (changes * changes).sum(axis=(0, 2))
 
     def resting(self, pass_length: float = 1.0) -> Augmentation:
         """Return the same with the iterations until a window ends in any replica, where nothing is due before."""

@@ -205,8 +205,10 @@ class ZOSPLM(Solver):
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
         refused = None
-        if penalties is not None:
-            change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1) if penalties.tested else 0.0
+        if penalties is not None and penalties.rest > 1:
+            penalties = penalties.after(first, ahead, phi)
+        elif penalties is not None:
+            change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
             trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
             x_next, ahead, refused, penalties = descend(penalties, trial)
         y_next = ascend(penalties, y, ahead.h, alpha, refused)
