@@ -59,7 +59,7 @@ class Watch:
         if value.h.ndim == 3:
             self._probes.append(value.h)
         else:
-            self._base = value.h  # of what is estimated, which a part that is known exactly is no part of
+            self._base = value.h  # without what is known exactly of h, which no probe has either
         return self.phi(value)
 
     @property

@@ -254,19 +254,22 @@ def augmentation_of(solver: Solver, constants: Constants) -> dict[str, bool]:
 
 
 def judges_steps(solver: Solver, n: int, contract: str = "deterministic") -> bool:
-    """Return whether values repeat under a contract, and a solver's differences are along all n coordinates."""
+    """Return whether a solver judges its steps by the merit: it may augment, and values and gradients are exact.
+
+    They are where values repeat under the noise contract, and differences are along all n coordinates.
+    """
     estimator = solver.estimator
     if isinstance(estimator, Coordinate):
         exact = estimator.block_length(n) >= n
     else:
         exact = bool(getattr(estimator, "sweep", False))
-    return exact and contract == "deterministic"
+    return exact and contract == "deterministic" and bool(solver.get("augmentation"))
 
 
 def first_augmentation(
     solver: Solver, value: Evaluation, tested: bool, variance: float, penalty: float = 0.0
 ) -> Augmentation | None:
-    """Return what is to be done from starts of a value, f (R,) and h (R, m), and from a penalty that is there already.
+    """Return the penalties before the first step, by the starts' values f (R,) and h (R, m); most have none yet.
 
     None where the Lagrangian stays as it is: where that is said, or there are no constraints. ``tested`` says whether
     values and gradients are exact, so that steps can be judged; else ``variance`` is relative, of the gradients.
@@ -280,10 +283,10 @@ def first_augmentation(
     return first if tested else first._replace(positive=np.maximum(value.h, 0.0), rough=zero).resting()
 
 
-def augmentation_at(
+def augmentation_of_descent(
     solver: Solver, value: Evaluation, contract: str, n: int, penalty: float = 0.0
 ) -> Augmentation | None:
-    """Return the same for a method of one estimate an iteration, in n variables under a noise contract."""
+    """Return the penalties before the first step of a method that makes one estimate an iteration, in n variables."""
     tested, variance = judges_steps(solver, n, contract), present_variance(solver, n)
     return first_augmentation(solver, value, tested, variance, penalty)
 

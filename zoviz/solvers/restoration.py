@@ -180,8 +180,8 @@ class Weighted:
         return self._lagrangian(Evaluation(np.where(taken, value.f, 0.0), value.h))
 
 
-class Either:
-    """The one scalar in the replicas of a mask (R,), the other in the rest: none depends on what the others do."""
+class ScalarByReplica:
+    """One scalar in the replicas of a mask (R,), another in the rest, so that none depends on what the others do."""
 
     def __init__(self, mask: np.ndarray, one: Phi, other: Phi) -> None:
         self._mask, self._one, self._other = mask, one, other
@@ -265,7 +265,7 @@ def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation, othe
     if restoration is None or restoration.rest:
         return Lagrangian(y) if other is None else other
     weighted = Weighted(~restoration.mask, weights_of(restoration, y, value))
-    return weighted if other is None else Either(restoration.mask, weighted, other)
+    return weighted if other is None else ScalarByReplica(restoration.mask, weighted, other)
 
 
 def duals_after(restoration: Restoration | None, y: Array, y_next: Array) -> Array:

@@ -146,7 +146,7 @@ def pairs(family: Family, chosen: Sequence[str] = (), only: Sequence[str] = ()) 
         if chosen and name not in chosen:
             continue
         problem: Problem = getattr(problems, name)()
-        for own, cls in sorted(discover("zoviz.solvers", Solver).items()):
+        for own, cls in discover("zoviz.solvers", Solver).items():
             suits = family.form in cls.forms and not issubclass(cls, BayesianSolver)
             if suits and (not only or own in only) and not cls().missing_package:
                 yield problem, cls()

@@ -296,7 +296,7 @@ class ExtraGradient(Solver):
             radius = radius_at(k, radius, self.radius_scale, self.radius_power)
         domain, cap = oracle.domain, self.dual_cap
         length = self.pass_length(x.shape[1])
-        eta_y = eta_y if penalties is None or penalties.rest > 1 else penalties.dual_step(eta_y, _DUAL_PART / length)
+        eta_y = eta_y if penalties is None else penalties.dual_step(eta_y, _DUAL_PART / length)
         field = self.field(x, y, value, radius, oracle, streams, first, penalties)
         info = Info(field.variance, x, known_duals(first, weights_in(penalties, y, value)), radius)
         before, step = (x, y, value, field), following(eta, self.step_reach, y)
@@ -347,7 +347,7 @@ class ExtraGradient(Solver):
         """Return the scalar whose gradient is the field's part in x at a point x, y, value, and its part in y."""
         x, y, value = point
         phi = scalar_of(restoration, weights_in(penalties, y, value), value)
-        slope = value.h if penalties is None or penalties.rest > 1 else penalties.slope(y, value.h)
+        slope = value.h if penalties is None else penalties.slope(y, value.h)
         return watch_slopes(self, penalties, phi, (x, value), radius), slope
 
     def change(self, first: Array, second: Array) -> Array:

@@ -20,8 +20,8 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
-    augmentation_at,
     augmentation_of,
+    augmentation_of_descent,
     augmentation_parameter,
     descend,
     judges_steps,
@@ -222,7 +222,7 @@ class SZOConEX(Solver):
             value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
         y = np.zeros((len(x0), oracle.m))
-        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1])
+        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1])
         return ConEXState(x0, y, value, level, level, np.zeros_like(x0), 0, first, penalties)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
@@ -287,7 +287,7 @@ class SZOConEX(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
         y = iterate.dual
-        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or self.schedule != "constant" or y is None:
+        if judges_steps(self, iterate.x.shape[1]) or self.schedule != "constant" or y is None:
             return {}
         variance = present_variance(self, iterate.x.shape[1]) * (1 if self.directions == "shared" else y.shape[1] + 1)
         step = primal_limits(

@@ -18,8 +18,8 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
-    augmentation_at,
     augmentation_of,
+    augmentation_of_descent,
     augmentation_parameter,
     descend,
     judges_steps,
@@ -182,7 +182,7 @@ class ZOALM(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1], self.penalty)
+        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1], self.penalty)
         y, violation = np.zeros((len(x0), oracle.m)), violation_of(value)
         return ALMState(x0, y, value, np.ones(len(x0)), violation, 0, first, penalties)
 
@@ -221,7 +221,7 @@ class ZOALM(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where penalties change with the iteration."""
         y = iterate.dual
-        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or self.penalty_growth or y is None:
+        if judges_steps(self, iterate.x.shape[1]) or self.penalty_growth or y is None:
             return {}
         bend = self.penalty * constants.start_slope**2
         step = primal_limits(

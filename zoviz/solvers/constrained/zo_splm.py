@@ -17,8 +17,8 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
-    augmentation_at,
     augmentation_of,
+    augmentation_of_descent,
     augmentation_parameter,
     descend,
     judges_steps,
@@ -176,7 +176,7 @@ class ZOSPLM(Solver):
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1])
+        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1])
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
 
     def iterate(self, state: SPLMState) -> Iterate:
@@ -222,7 +222,7 @@ class ZOSPLM(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where penalties bend the iteration too."""
         y = iterate.dual
-        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or y is None:
+        if judges_steps(self, iterate.x.shape[1]) or y is None:
             return {}
         step = primal_limits(
             constants,

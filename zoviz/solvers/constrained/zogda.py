@@ -18,8 +18,8 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
     ascend,
-    augmentation_at,
     augmentation_of,
+    augmentation_of_descent,
     augmentation_parameter,
     descend,
     judges_steps,
@@ -174,7 +174,7 @@ class ZOGDA(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = augmentation_at(self, value, oracle.contract, x0.shape[1])
+        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1])
         return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first, penalties)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
@@ -207,7 +207,7 @@ class ZOGDA(Solver):
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
         """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
         y = iterate.dual
-        if (self.augmentation and judges_steps(self, iterate.x.shape[1])) or self.schedule != "constant" or y is None:
+        if judges_steps(self, iterate.x.shape[1]) or self.schedule != "constant" or y is None:
             return {}
         step = primal_limits(
             constants,
