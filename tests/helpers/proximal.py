@@ -20,6 +20,6 @@ def inner_solvers(**options: Any) -> dict[str, Solver]:
     return {
         "conex": SZOConEX(**common, estimator=Gaussian(**sphere)),
         "zoceg": ZOCEG(**common, estimator=Coordinate(smoothing_radius=0.05)),
-        "zoeg": ZOEG(**common, estimator=Sphere(**sphere)),
+        "zoeg": ZOEG(**common, dual="estimated", estimator=Sphere(**sphere)),
         "zoeg, exact dual": ZOEG(**common, dual="exact", estimator=Sphere(**sphere)),
     }

@@ -174,6 +174,6 @@ def test_a_given_step_goes_as_published_and_noise_hides_what_is_gained() -> None
     run.run()
     assert "restoration" not in run.resolved
     assert begin(value([0.0], [[1.0]]), 10, "independent") is None
-    run = Run(problem=ConexQCQP(n=4), solver=ZOEG(), replicas=1, iterations=2)
+    run = Run(problem=ConexQCQP(n=4), solver=ZOEG(dual="estimated"), replicas=1, iterations=2)
     run.run()
     assert "restoration" not in run.resolved, "its joint directions see no violation by itself"

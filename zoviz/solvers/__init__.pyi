@@ -161,7 +161,7 @@ class OGDARR(_OGDARR):
     step_power: float
     dual_cap: float | None
     points: Literal[2, 1]
-    dual: Literal["estimated", "exact"]
+    dual: Optional[Literal["estimated", "exact"]]
     report: Literal["last", "average"]
     estimator: GradientEstimator
     def __init__(
@@ -173,7 +173,7 @@ class OGDARR(_OGDARR):
         step_power: float = 0.76,
         dual_cap: float | None = None,
         points: Literal[2, 1] = 2,
-        dual: Literal["estimated", "exact"] = "estimated",
+        dual: Optional[Literal["estimated", "exact"]] = None,
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
         name: str | None = None,
@@ -592,7 +592,7 @@ class ZOCEG(_ZOCEG):
     ) -> None: ...
 
 class ZOEG(_ZOEG):
-    dual: Literal["estimated", "exact"]
+    dual: Optional[Literal["estimated", "exact"]]
     estimator: GradientEstimator
     primal_step: float | None
     dual_step: float | None
@@ -608,7 +608,7 @@ class ZOEG(_ZOEG):
     def __init__(
         self,
         *,
-        dual: Literal["estimated", "exact"] = "estimated",
+        dual: Optional[Literal["estimated", "exact"]] = None,
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,

@@ -79,8 +79,6 @@ class Solver(Configurable):
     interruption and is given the values that were already paid for."""
     external: ClassVar[bool] = False
     """Whether the method is another library's, which may not be installed."""
-    needs_saddle_point: ClassVar[bool] = False
-    """Whether the method, by its default rules, comes to no solution where the Lagrangian has no saddle point."""
     has_sketch: ClassVar[bool] = False
     """Whether there is a region around the iterate to be drawn, which ``sketch`` tells."""
     planned: ClassVar[tuple[str, ...]] = ()
@@ -116,6 +114,11 @@ class Solver(Configurable):
             f"{problem.title or type(problem).__name__} may have none, as {problem.saddle_point_doubt}: choose "
             "ZO-SPLM, which adds a penalty there."
         )
+
+    @property
+    def needs_saddle_point(self) -> bool:
+        """Whether the method, as its rule sets it, comes to no solution where the Lagrangian has no saddle point."""
+        return False
 
     @property
     def asks_derivatives(self) -> bool:

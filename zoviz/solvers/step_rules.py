@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import param
 
 from zoviz.core.parameters import PlainNumber
 from zoviz.core.types import Array, Constants, Evaluation
@@ -73,6 +74,33 @@ def reach_of(solver: Solver, curvature: float, constants: Constants, apart: floa
         return {}
     bend, share = constants.constraint_curvature, curvature - constants.curvature - apart + _STEEPER * curvature
     return {"step_reach": share / bend if FAR * bend > share else FAR}
+
+
+def dual_parameter() -> param.Selector[str | None]:
+    """Return the parameter of a method of joint directions, which may take h(x) for its estimated slope in y."""
+    return param.Selector(
+        default=None,
+        allow_None=True,
+        objects=["estimated", "exact"],
+        label="Slope in y",
+        doc="estimated: joint direction in (x, y), as published. exact: h(x), which is already paid for. Auto: exact "
+        "where the rule chooses the step.",
+    )
+
+
+def takes_exact_slope(solver: Solver) -> bool:
+    """Return whether a method of joint directions perturbs x alone: where it is told to, or the rule chooses its step.
+
+    Every value of h, also of rows that are far from active or drawn at random, is noise in x for a joint direction, and
+    stays there at the solution.
+    """
+    dual = solver.get("dual")
+    return dual == "exact" or (dual is None and solver.get("primal_step") is None)
+
+
+def dual_of(solver: Solver) -> dict[str, str]:
+    """Return the rule's choice of the slope in y; nothing where the primal step is given, or the slope is."""
+    return {"dual": "exact"} if solver.get("dual") is None and takes_exact_slope(solver) else {}
 
 
 def sweep_of(solver: Solver, problem: Problem, constants: Constants) -> dict[str, bool]:

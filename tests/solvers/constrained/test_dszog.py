@@ -10,7 +10,7 @@ from helpers.descent import assert_plain_descent
 from zoviz import Run
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import CentralSphere, Sphere
-from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, SpeedReducer
+from zoviz.problems import BlackBox, DistributedConsensus, LoadTracking, NonconvexQCQP, Problem, SpeedReducer
 from zoviz.solvers import DSZOG
 from zoviz.solvers.constrained.dszog import Growth
 
@@ -175,3 +175,28 @@ def test_a_growing_penalty_ends_far_nearer_to_feasibility_than_a_fixed_one() -> 
         assert (run.trace["objective"][0] > 1.2 * best).all() and (run.trace["objective"][-1] < 1.1 * best).all()
         ends[growing] = run.trace["violation"][-1]
     assert (ends[True] < 0.1 * ends[False]).all()
+
+
+def bears(step: float, momentum: float, noise: float) -> bool:
+    """Whether x' = x - s z', z' = (1 - b) z + b g with E g = x and variance u x^2 contracts in the mean square."""
+    s, b = step, momentum
+    mean = np.array([[1.0 - s * b, -s * (1.0 - b)], [b, 1.0 - b]])
+    spread = np.sqrt(noise) * np.array([[-s * b, 0.0], [b, 0.0]])
+    return bool(np.abs(np.linalg.eigvals(np.kron(mean, mean) + np.kron(spread, spread))).max() < 1.0)
+
+
+@pytest.mark.parametrize("b", [0.5, 0.1, 0.05])
+def test_an_average_bears_longer_steps_but_not_where_slopes_are_noisy_in_proportion(b: float) -> None:
+    assert bears(0.99 * 2.0 * (2.0 - b) / b, b, 0.0) and not bears(1.01 * 2.0 * (2.0 - b) / b, b, 0.0)
+    assert bears(0.4, b, 4.0) and not bears(2.0, b, 1.0)
+
+
+@pytest.mark.parametrize("share, converges", [(1.0, True), (10.0, False)], ids=["rule", "as without sampling"])
+def test_steps_are_shorter_where_rows_are_drawn_at_random(share: float, converges: bool) -> None:
+    problem = DistributedConsensus()
+    step = share * DSZOG().suggest(problem, problem.constants)["primal_step"]
+    penalty = DSZOG().suggest(problem, problem.constants)["penalty"]
+    run = Run(problem, DSZOG(primal_step=step, penalty=penalty, restoration=1000), replicas=8, iterations=1000, seed=7)
+    run.run()
+    gap = np.abs(run.trace["gap"])
+    assert bool(gap[-1].mean() < 0.1 * gap[0].mean()) is converges

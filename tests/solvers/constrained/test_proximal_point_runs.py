@@ -40,7 +40,7 @@ def test_defaults_reach_the_certified_optimum_of_a_nonconvex_problem(inner: type
     run = Run(problem=NonconvexQCQP(n=10, seed=2), solver=ProximalPoint(inner=inner()), replicas=4, iterations=500)
     run.run()
     assert np.abs(run.trace["gap"][-1]).max() <= 0.02 * np.abs(run.trace["gap"][0]).mean()
-    assert run.trace["violation"][-1].max() <= 0.02
+    assert run.trace["violation"][-1].max() <= 0.01 * run.trace["violation"][0].mean()
 
 
 def test_the_solution_drawn_is_uniform_among_the_first_stages() -> None:
@@ -61,7 +61,7 @@ def test_the_solution_drawn_is_uniform_among_the_first_stages() -> None:
 
 
 def test_the_inner_solver_is_steered_replayed_and_written_out_like_an_estimator() -> None:
-    solver = ProximalPoint(inner=ZOEG(estimator=Sphere(smoothing_radius=None, batch_size=4)))
+    solver = ProximalPoint(inner=ZOEG(dual="estimated", estimator=Sphere(smoothing_radius=None, batch_size=4)))
     run = Run(problem=NonconvexQCQP(n=6), solver=solver, replicas=2, iterations=60)
     run.start(steps=20)
     while run.status != "paused" or run.progress.iteration < 20:
@@ -84,7 +84,7 @@ def test_the_inner_solver_is_steered_replayed_and_written_out_like_an_estimator(
     again = run.replay()
     np.testing.assert_array_equal(again.run().x, run.result.x)
     source = script(run)
-    assert "inner=ZOEG(estimator=Sphere(" in source and "'inner.primal_step'" in source
+    assert "inner=ZOEG(dual='estimated', estimator=Sphere(" in source and "'inner.primal_step'" in source
     scope: dict[str, Any] = {}
     exec(source, scope)
     np.testing.assert_array_equal(scope["result"].x, run.result.x)

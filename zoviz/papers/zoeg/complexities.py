@@ -35,7 +35,7 @@ def solver_of(method: str, problem: LoadTracking) -> Solver:
             estimator=estimator, dual_cap=cap, directions="shared" if method == SHARED else "separate", **steps
         )
     return (ZOEG if method == OURS else OGDARR)(
-        estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), dual_cap=cap, **steps
+        dual="estimated", estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), dual_cap=cap, **steps
     )
 
 

@@ -47,7 +47,7 @@ def course(method: str, step: float, problem: LoadTracking, iterations: int) -> 
     elif method == BLOCKS:
         solver = ZOBCEG(estimator=Block(smoothing_radius=RADIUS, block_size=BLOCK), **options)
     else:
-        solver = ZOEG(estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), **options)
+        solver = ZOEG(dual="estimated", estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), **options)
     # The start and the directions are drawn anew on each instance.
     run = Run(problem=problem, solver=solver, seed=problem.seed, iterations=iterations)
     run.run()

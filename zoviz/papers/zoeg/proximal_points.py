@@ -15,7 +15,7 @@ RADIUS = 1e-6
 
 
 def _random() -> ZOEG:
-    return ZOEG(estimator=Sphere(smoothing_radius=RADIUS, batch_size=10))
+    return ZOEG(dual="estimated", estimator=Sphere(smoothing_radius=RADIUS, batch_size=10))
 
 
 def _coordinates() -> ZOCEG:

@@ -49,6 +49,7 @@ from zoviz.solvers.step_rules import (
     radius_of,
     reach_of,
     step_reach_parameter,
+    variance_of,
 )
 
 _FORGETTING = 3.0
@@ -213,10 +214,12 @@ class ExtraGradient(Solver):
         curvature = constants.lagrangian_curvature(_MULTIPLIER)
         least = FINE_RADIUS if constants.measured else COARSE_RADIUS
         radius = radius_of(self, constants, n, least)
-        pace, dual_pace, inflation = self.pace(n, problem.m)
+        sweep = self.sweep(problem, constants)
+        pace, dual_pace, inflation = self.pace(n, problem.m, sweep)
         inflation *= self.noise_factor(constants, n, radius)
         return (
-            reach_of(self, curvature, constants)
+            sweep
+            | reach_of(self, curvature, constants)
             | patience_of(self)
             | self.test_of()
             | augmentation_of(self, constants)
@@ -228,9 +231,13 @@ class ExtraGradient(Solver):
             }
         )
 
-    def pace(self, n: int, m: int) -> tuple[float, float, float]:
+    def sweep(self, problem: Problem, constants: Constants) -> dict[str, bool]:
+        """Return whether the rule takes coordinates for random directions: nothing where there are none."""
+        return {}
+
+    def pace(self, n: int, m: int, sweep: dict[str, bool]) -> tuple[float, float, float]:
         """Return factors s of the primal and t of the dual step, and 1 + v; v = 0 for differences along coordinates."""
-        return PACE, DUAL_SHARE / PACE, 1.0 + self.relative_variance(n)
+        return PACE, DUAL_SHARE / PACE, 1.0 + variance_of(self, sweep, n)
 
     def test_of(self) -> dict[str, float]:
         """Return the rule's nu of Khobotov's test; nothing where the primal step is given, or nu."""

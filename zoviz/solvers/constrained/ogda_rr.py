@@ -17,7 +17,15 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.constrained.extragradient import Field
-from zoviz.solvers.step_rules import COARSE_RADIUS, balanced_step, joint_target, radius_of
+from zoviz.solvers.step_rules import (
+    COARSE_RADIUS,
+    balanced_step,
+    dual_of,
+    dual_parameter,
+    joint_target,
+    radius_of,
+    takes_exact_slope,
+)
 
 _PRIMAL_SHARE, _DUAL_SHARE = 0.3, 0.15
 """Primal and dual step in units of 1 / L and L / G_0^2: an optimistic step bears half of what a plain one does, and the
@@ -51,7 +59,7 @@ class OGDARR(Solver):
     for the saddle function phi(x, y) = f(x) + <y, h(x)> of u = (x, y) on Z = X x [0, B]^m, with v's part in y negated,
     d = n + m and F_{-1} = F_0. k directions are averaged: k + 1 oracle calls per iteration. ``points=1`` leaves
     phi(u) out, as the original (k calls, and one for the value at the new x, which only an exact dual part needs);
-    ``dual="exact"`` perturbs x only and takes grad_y phi = h(x).
+    ``dual="exact"`` perturbs x only and takes grad_y phi = h(x), and is what the rule takes where it chooses the step.
 
     Notes
     -----
@@ -69,7 +77,6 @@ class OGDARR(Solver):
 
     title = "OGDA-RR"
     families = (Sphere, Gaussian, CentralSphere)
-    needs_saddle_point = True  # its joint directions see no constraint by itself, which a penalty would take
     live = (
         "primal_step",
         "dual_step",
@@ -95,12 +102,7 @@ class OGDARR(Solver):
     points: param.Selector[int] = param.Selector(
         default=2, objects=[2, 1], label="Points per direction", doc="2: difference to the base. 1: the value alone."
     )
-    dual: param.Selector[str] = param.Selector(
-        default="estimated",
-        objects=["estimated", "exact"],
-        label="Slope in y",
-        doc="estimated: joint direction in (x, y), as published. exact: h(x), which is already paid for.",
-    )
+    dual = dual_parameter()
     report: param.Selector[str] = param.Selector(
         default="last",
         objects=["last", "average"],
@@ -113,6 +115,11 @@ class OGDARR(Solver):
         label="Estimator",
         doc="Gradient estimator.",
     )
+
+    @property
+    def needs_saddle_point(self) -> bool:
+        """Whether a saddle point is needed: always, as it has no penalty."""
+        return True
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return a sentence for one-point estimates by an estimator without a base point; None otherwise."""
@@ -127,9 +134,9 @@ class OGDARR(Solver):
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         With L = L_f + L_h / 2, eta = 0.3 / [L (1 + v)] and eta_y = 0.15 L / [(1 + v) G_0^2], v the relative variance of
-        the estimate, (n + m - 1)/k for the sphere, both over ``noise_factor`` under independent noise;
-        B = 100 max(1, G_f / G_h); r = 1e-3, larger under that noise. With one point, r = 8^(1/4) and both steps once
-        more over d.
+        the estimate, (n - 1)/k for the sphere with an exact slope in y, (n + m - 1)/k without, both over
+        ``noise_factor`` under independent noise; B = 100 max(1, G_f / G_h); r = 1e-3, larger under that noise. With one
+        point, r = 8^(1/4) and both steps once more over d.
 
         Notes
         -----
@@ -138,13 +145,13 @@ class OGDARR(Solver):
         the run, so that those steps are a cautious guess.
         """
         n = problem.domain.n
-        d = n if self.dual == "exact" else n + problem.m
+        d = n if takes_exact_slope(self) else n + problem.m
         inflation = (1.0 + self.relative_variance(d)) * (1.0 if self.points == 2 else d)
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         floor = COARSE_RADIUS if self.points == 2 else _ONE_POINT_RADIUS
         radius = radius_of(self, constants, n, floor)
         inflation *= self.noise_factor(constants, d, radius)
-        return {
+        return dual_of(self) | {
             "primal_step": _PRIMAL_SHARE / (curvature * inflation),
             "dual_step": balanced_step(_DUAL_SHARE, curvature, inflation, constants),
             "dual_cap": constants.dual_cap,

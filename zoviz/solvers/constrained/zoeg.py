@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import param
 
 from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
@@ -19,7 +18,14 @@ from zoviz.solvers.augmentation import Augmentation
 from zoviz.solvers.base import Info, Target
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 from zoviz.solvers.restoration import Restoration
-from zoviz.solvers.step_rules import joint_target, present_variance
+from zoviz.solvers.step_rules import (
+    dual_of,
+    dual_parameter,
+    joint_target,
+    present_variance,
+    sweep_of,
+    takes_exact_slope,
+)
 
 _PACE, _DUAL_PACE = 0.5, 0.2
 """Primal and dual step in units of what a noiseless field would bear, about half of it (chosen by us)."""
@@ -34,7 +40,8 @@ class ZOEG(ExtraGradient):
               \quad d = n + m,\ \tilde v = (v_x, -v_y)
 
     4 oracle calls per iteration with one direction; k directions are averaged. ``dual="exact"`` perturbs x only and
-    takes grad_y phi = h(x), a value that is already paid for: less noise at the same cost.
+    takes grad_y phi = h(x), a value that is already paid for: less noise at the same cost. The rule takes it where it
+    chooses the step; with steps that are given joint directions are the default, as published.
 
     Notes
     -----
@@ -48,33 +55,49 @@ class ZOEG(ExtraGradient):
 
     title = "ZOEG"
     families = (Sphere, Gaussian, CentralSphere)
-    needs_saddle_point = True  # its joint directions see no constraint by itself, which a penalty would take
-
-    dual: param.Selector[str] = param.Selector(
-        default="estimated",
-        objects=["estimated", "exact"],
-        label="Slope in y",
-        doc="estimated: joint direction in (x, y), as published. exact: h(x), which is already paid for.",
-    )
+    longest = 10.0  # as for ZOCEG
+    dual = dual_parameter()
     estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))
 
-    def pace(self, n: int, m: int) -> tuple[float, float, float]:
-        """Return factors of the primal and the dual step, half of what exact fields bear, and 1 + (n + m - 1) / k."""
-        return _PACE, _DUAL_PACE, 1.0 + self.relative_variance(n + m)
+    def sweep(self, problem: Problem, constants: Constants) -> dict[str, bool]:
+        """Return whether k >= n directions, in x alone, become the coordinates: where values repeat, untold."""
+        return sweep_of(self, problem, constants) if takes_exact_slope(self) else {}
+
+    def pace(self, n: int, m: int, sweep: dict[str, bool]) -> tuple[float, float, float]:
+        """Return factors of the primal and the dual step, half of what exact fields bear, and 1 + v.
+
+        v = (n - 1) / k for the sphere with an exact slope in y, (n + m - 1) / k without; coordinates are exact.
+        """
+        if any(sweep.values()):
+            return super().pace(n, m, sweep)
+        return _PACE, _DUAL_PACE, 1.0 + self.relative_variance(n if takes_exact_slope(self) else n + m)
+
+    @property
+    def testable(self) -> bool:  # type: ignore[override]
+        """Whether fields are exact: coordinates in x, and h(x) along y."""
+        return self.dual == "exact" and bool(self.estimator.sweep)
+
+    @property
+    def needs_saddle_point(self) -> bool:
+        """Whether directions are joint: these see no constraint by itself, which a penalty would take."""
+        return not takes_exact_slope(self)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the family's steps, with eta_y at most 0.1 sqrt(k) / G_0 where the dual part is estimated.
 
         Notes
         -----
-        Feasibility has no turn of its own here: joint directions see no violation without its objective.
+        Feasibility has no turn of its own, and there is no penalty, where directions are joint: these see no violation
+        without its objective.
         Ours: the estimate of grad_y phi errs by ||grad_x phi|| / sqrt(k), of which y itself makes up to y G_0: with a
         longer step a large y keeps itself large.
         """
-        values = super().suggest(problem, constants)
-        for name in ("restoration", "contraction", "augmentation"):
-            values.pop(name, None)
-        if self.dual == "estimated":
+        values = super().suggest(problem, constants) | dual_of(self)
+        if not values.get("estimator.sweep"):
+            values.pop("contraction", None)
+        if not takes_exact_slope(self):
+            for name in ("restoration", "augmentation"):
+                values.pop(name, None)
             steady = _STEADY_SHARE * self.estimator.batch_size**0.5 / constants.safe_start_slope
             values["dual_step"] = min(values["dual_step"], steady)
         return values
@@ -93,8 +116,9 @@ class ZOEG(ExtraGradient):
         """Return the estimated field of the saddle function, by two points in (x, y) or with the exact dual part."""
         n = x.shape[1]
         if self.dual == "exact":
-            estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)
-            return Field(estimate.gradient, value.h, estimate.variance)
+            phi, slope = self.weighed((x, y, value), radius, restoration, penalties)
+            estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)
+            return Field(estimate.gradient, slope, estimate.variance, phi)
         z = np.concatenate([x, y], axis=1)
         base = Evaluation(Lagrangian(y)(value), value.h)
         estimate = estimated(self.estimator, objective, z, saddle(oracle), streams, base=base, radius=radius)

@@ -39,9 +39,6 @@ BELOW, ABOVE = 1e-2, 10.0
 
 STYLE: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode": "stretch_width"}
 
-SWITCHED = {"auto": None, "on": True, "off": False}
-"""The states of a switch that may be left to a rule, by their words."""
-
 
 def format_number(value: Value) -> str:
     """Return the shortest text that reads back as exactly `value`; ``"auto"`` for None."""
@@ -402,38 +399,40 @@ class LogSlider(NumberField):
         return self._parts
 
 
-class AutoSwitch(PyComponent, WidgetBase):
-    """A list of auto, on and off for a param.Boolean that may be None, with what the rule chooses, as ``auto: on``.
+class AutoChoice(PyComponent, WidgetBase):
+    """A list of auto and the choices for a parameter that may be None, with what the rule chooses, as ``auto: on``.
 
-    A switch has two places only, and would show None as off, also where the rule has chosen on. Use it as
-    ``AutoSwitch.from_param(obj.param.sweep)`` or ``pn.Param(obj, widgets={"sweep": AutoSwitch})``.
+    For a param.Boolean, whose switch has two places only, and would show None as off, also where the rule has chosen
+    on; and for a param.Selector. Use it as ``AutoChoice.from_param(obj.param.sweep)`` or ``pn.Param(obj,
+    widgets={"sweep": AutoChoice})``.
     """
 
-    value = param.Boolean(default=None, allow_None=True)
+    value = param.Parameter(default=None, allow_None=True)
+    options = param.Dict(default={"on": True, "off": False}, doc="The choices beside None, by their words.")
     description = param.String(default="", doc="Tooltip of the label.")
     disabled = param.Boolean(default=False)
-    suggestion = param.Boolean(default=None, allow_None=True, doc="What None stands for, where it is known.")
+    suggestion = param.Parameter(default=None, allow_None=True, doc="What None stands for, where it is known.")
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"sizing_mode": "stretch_width", **params})
         self.choice = pmui.Select(
-            options=self._options(), value=self._word(), variant="standard", margin=(2, 10), **STYLE
+            options=self._options(), value=self._word(self.value), variant="standard", margin=(2, 10), **STYLE
         )
         self._show()
-        self.choice.param.watch(lambda event: self.param.update(value=SWITCHED[event.new]), "value")
+        self.choice.param.watch(lambda event: self.param.update(value=self.options.get(event.new)), "value")
         self.param.watch(self._show, ["value", "label", "description", "disabled", "suggestion"])
 
-    def _word(self) -> str:
-        return next(word for word, value in SWITCHED.items() if value is self.value)
+    def _word(self, value: Any) -> str:
+        return next((word for word, choice in self.options.items() if choice == value), "auto")
 
     def _options(self) -> dict[str, str]:
         """Return the words by what is read in the list."""
-        chosen = {None: "auto", True: "auto: on", False: "auto: off"}[self.suggestion]
-        return {chosen: "auto", "on": "on", "off": "off"}
+        chosen = "auto" if self.suggestion is None else f"auto: {self._word(self.suggestion)}"
+        return {chosen: "auto", **{word: word for word in self.options}}
 
     def _show(self, *_: param.parameterized.Event) -> None:
         texts = {"label": self.label, "description": tooltip(self.description)}
-        options, word = self._options(), self._word()
+        options, word = self._options(), self._word(self.value)
         renamed = self.choice.options != options and self.choice.value == word
         update_changed(self.choice, options=options, value=word, disabled=bool(self.disabled), **texts)
         if renamed:  # the browser has the words that are read, of which Panel sends only the list
@@ -446,12 +445,15 @@ class AutoSwitch(PyComponent, WidgetBase):
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:
     """Return the entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's choice."""
     common = {"margin": (2, 10), "description": tooltip(parameter.doc), **STYLE}
+    single = isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector)
+    if parameter.allow_None and (isinstance(parameter, param.Boolean) or single):
+        return {"type": AutoChoice}
     if isinstance(parameter, param.Boolean):
-        return {"type": AutoSwitch} if parameter.allow_None else {"type": pmui.Switch, **common}
+        return {"type": pmui.Switch, **common}
     if isinstance(parameter, param.Number):
         blank = (parameter.metadata or {}).get("blank", "auto")
         return {"type": LogSlider} if isinstance(parameter, Scale) else {"type": NumberField, "blank": blank}
-    if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
+    if single:
         return {"type": pmui.Select, "variant": "standard", **common}
     if isinstance(parameter, param.String):
         return {"type": pmui.TextInput, "variant": "standard", **common}

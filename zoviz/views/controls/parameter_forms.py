@@ -15,7 +15,7 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_limits import StepLimits
 from zoviz.views.common.style import note, section, update_changed, update_together
-from zoviz.views.controls.number_fields import STYLE, AutoSwitch, LogSlider, NumberField, limits_words, widget_for
+from zoviz.views.controls.number_fields import STYLE, AutoChoice, LogSlider, NumberField, limits_words, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
@@ -221,8 +221,9 @@ class SolverForm(pn.viewable.Viewer):
             choice = values.get(name)
             if isinstance(field, NumberField):
                 update_changed(field, suggestion=None if choice is None else float(choice))
-            elif isinstance(field, AutoSwitch):  # a switch that the rule leaves open is off
-                update_changed(field, suggestion=bool(choice) if values else None)
+            elif isinstance(field, AutoChoice):  # a switch that the rule leaves open is off
+                open_switch = bool(values) and choice is None and False in field.options.values()
+                update_changed(field, suggestion=False if open_switch else choice)
 
 
 def _read(limits: StepLimits | None) -> str:

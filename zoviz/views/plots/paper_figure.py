@@ -23,7 +23,7 @@ from zoviz.runs.script import script
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.plots.base import MOST_LISTED, PlotView
-from zoviz.views.plots.event_marks import event_marks, parameter_label
+from zoviz.views.plots.event_marks import event_marks, parameter_label, value_words
 from zoviz.views.plots.line_data import AXES, BANDS, ZERO_HEIGHT, Series, has_zeros, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
 
@@ -330,17 +330,10 @@ def _differing(parts: Mapping[str, param.Parameterized], resolved: Mapping[str, 
             plain = isinstance(value, (bool, int, float, str)) and (parameter.precedence or 0) >= 0
             # What a rule leaves off is as its paper has it.
             if name != "name" and plain and (value is not False if chosen else value != parameter.default):
-                yield f"{parameter.label} {_value_words(value)}{'*' if chosen else ''}"
-
-
-def _value_words(value: Any) -> str:
-    """Return a value of a parameter as a caption has it."""
-    if value is None or isinstance(value, bool):
-        return {None: "auto", True: "on", False: "off"}[value]
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+                yield f"{parameter.label} {value_words(value)}{'*' if chosen else ''}"
 
 
 def _change_words(run: Run | StoredRun, change: Any) -> str:
     """Return what a person or a schedule changed, and when."""
     name = parameter_label(run.solver, change.name)
-    return f"{name} from {_value_words(change.old)} to {_value_words(change.new)} at iteration {change.iteration:,}"
+    return f"{name} from {value_words(change.old)} to {value_words(change.new)} at iteration {change.iteration:,}"

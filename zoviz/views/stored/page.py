@@ -20,6 +20,7 @@ from zoviz.runs.storage.queries import Record
 from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, update_changed
+from zoviz.views.plots.event_marks import value_words
 from zoviz.views.stored.fork_form import ForkForm
 from zoviz.views.stored.table import StoredRunsTable
 
@@ -192,7 +193,7 @@ class StoredRunsPage(pn.viewable.Viewer):
             "settings": ", ".join(
                 f"{name}={value}" for name, value in stored.settings.items() if value not in (None, "")
             ),
-            "chosen by the rule": ", ".join(f"{name}={number:.4g}" for name, number in stored.resolved.items()),
+            "chosen by the rule": ", ".join(f"{name}={value_words(value)}" for name, value in stored.resolved.items()),
             "steering": "<br>".join(
                 html.escape(f"iteration {c.iteration}: {c.name} {c.old} to {c.new}") for c in stored.journal
             ),
