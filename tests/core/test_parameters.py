@@ -8,7 +8,7 @@ import numpy as np
 import param
 import pytest
 
-from zoviz.core.parameters import Scale
+from zoviz.core.parameters import Scale, value_words
 
 
 class Holder(param.Parameterized):
@@ -65,3 +65,10 @@ def test_a_default_out_of_bounds_is_refused_when_the_class_is_made() -> None:
 def test_documentation_and_label_are_kept() -> None:
     assert Holder.param.step.doc == "A step."
     assert Holder.param.step.label == "Step c"
+
+
+@pytest.mark.parametrize(
+    "value, words", [(None, "auto"), (True, "on"), (False, "off"), (0.012345, "0.0123"), (7, "7"), ("exact", "exact")]
+)
+def test_every_kind_of_value_has_its_words(value: Any, words: str) -> None:
+    assert value_words(value) == words

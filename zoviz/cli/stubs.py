@@ -68,7 +68,8 @@ class _Imports:
                 if isinstance(node, ast.Name) and not hasattr(builtins, node.id):
                     self._lines.add(_import_of(node.id, holder))
             return annotation
-        text = inspect.formatannotation(annotation)
+        # A union with a literal is Optional[...] to Python before 3.14.
+        text = re.sub(r"Optional\[(.+)\]$", r"\1 | None", inspect.formatannotation(annotation))
         for module, name in re.findall(r"([a-z_.0-9]+)\.(\w+)", text):
             if name not in self._own:
                 self._lines.add(f"from {module} import {name}")

@@ -18,6 +18,13 @@ UP_TO_N: dict[str, str] = {"most": "n"}
 """The metadata of a count of which no more than the number of variables is used, however large it is."""
 
 
+def value_words(value: Any) -> str:
+    """Return a value of a parameter as a caption has it."""
+    if value is None or isinstance(value, bool):
+        return {None: "auto", True: "on", False: "off"}[value]
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
 class Scale(param.Number):
     """A positive magnitude (step, radius, penalty) that lives on a logarithmic axis.
 

@@ -161,7 +161,7 @@ class OGDARR(_OGDARR):
     step_power: float
     dual_cap: float | None
     points: Literal[2, 1]
-    dual: Optional[Literal["estimated", "exact"]]
+    dual: Literal["estimated", "exact"] | None
     report: Literal["last", "average"]
     estimator: GradientEstimator
     def __init__(
@@ -173,7 +173,7 @@ class OGDARR(_OGDARR):
         step_power: float = 0.76,
         dual_cap: float | None = None,
         points: Literal[2, 1] = 2,
-        dual: Optional[Literal["estimated", "exact"]] = None,
+        dual: Literal["estimated", "exact"] | None = None,
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
         name: str | None = None,
@@ -592,7 +592,7 @@ class ZOCEG(_ZOCEG):
     ) -> None: ...
 
 class ZOEG(_ZOEG):
-    dual: Optional[Literal["estimated", "exact"]]
+    dual: Literal["estimated", "exact"] | None
     estimator: GradientEstimator
     primal_step: float | None
     dual_step: float | None
@@ -608,7 +608,7 @@ class ZOEG(_ZOEG):
     def __init__(
         self,
         *,
-        dual: Optional[Literal["estimated", "exact"]] = None,
+        dual: Literal["estimated", "exact"] | None = None,
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,

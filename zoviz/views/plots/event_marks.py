@@ -45,13 +45,6 @@ def parameter_label(solver: Solver, name: str) -> str:
     return name if parameter is None else str(parameter.label)
 
 
-def value_words(value: Any) -> str:
-    """Return a value of a parameter as a caption has it."""
-    if value is None or isinstance(value, bool):
-        return {None: "auto", True: "on", False: "off"}[value]
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """Return a mark for each change of a parameter, in the words of the form, with its old and new value."""
     changes = drags(list(run.journal))

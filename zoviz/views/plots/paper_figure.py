@@ -14,6 +14,7 @@ import numpy as np
 import param
 
 from zoviz.core.optional import require
+from zoviz.core.parameters import value_words
 from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS
@@ -23,7 +24,7 @@ from zoviz.runs.script import script
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.plots.base import MOST_LISTED, PlotView
-from zoviz.views.plots.event_marks import event_marks, parameter_label, value_words
+from zoviz.views.plots.event_marks import event_marks, parameter_label
 from zoviz.views.plots.line_data import AXES, BANDS, ZERO_HEIGHT, Series, has_zeros, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
 

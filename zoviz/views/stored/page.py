@@ -15,12 +15,12 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from zoviz.core.parameters import value_words
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.queries import Record
 from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, update_changed
-from zoviz.views.plots.event_marks import value_words
 from zoviz.views.stored.fork_form import ForkForm
 from zoviz.views.stored.table import StoredRunsTable
 
