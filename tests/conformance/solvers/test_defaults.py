@@ -30,11 +30,6 @@ EACH_SEEDS = pytest.mark.parametrize(
 
 # It has local solutions, at which a method of descent ends as it should: a test of its own, below.
 SEVERAL = "Gramacy"
-# It approaches them along single coordinates, which takes more than ten seconds: after four times as many steps a third
-# of the gap is left on the vessel.
-COORDINATES = {("ZOiALM", "PressureVessel"), ("ZOiALM", "WeldedBeam")}
-# It comes near them from the starts of one seed, and not of three.
-UNSURE = COORDINATES
 # With twice the calls for an iteration's forecast it takes longer until a penalty is large enough; and to restore
 # feasibility of the spring, where constraints are flat in most of the box, takes hundreds of iterations, more in stages
 # of twenty. ZOGDA has no proximal term, and a shorter step: of seed 3 a tenth of the gap is left after 500 iterations,
@@ -54,25 +49,10 @@ LONGER = {
 }
 
 
-def fails(solver: str, problem: str) -> str:
-    """Why the defaults are known not to converge, or not within so many iterations; empty where they do."""
-    return "single coordinates are slow" if (solver, problem) in COORDINATES else ""
-
-
-def expected(solver: str, problem: str) -> list[pytest.MarkDecorator]:
-    """The mark of a pair that is known to fail."""
-    reason = fails(solver, problem)
-    return [pytest.mark.xfail(reason=reason, strict=(solver, problem) not in UNSURE)] if reason else []
-
-
 @EACH_SEEDS
 @pytest.mark.parametrize(
     "solver, problem",
-    [
-        pytest.param(s, p, id=f"{s}-{p}", marks=marks(s, p, long=True) + expected(s, p))
-        for s, p in OWN_PAIRS
-        if p != SEVERAL
-    ],
+    [pytest.param(s, p, id=f"{s}-{p}", marks=marks(s, p, long=True)) for s, p in OWN_PAIRS if p != SEVERAL],
 )
 def test_defaults_converge_visibly(solver: str, problem: str, seeds: tuple[int, ...]) -> None:
     if PROBLEMS[problem]().known_optimum is None:

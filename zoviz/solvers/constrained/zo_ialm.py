@@ -28,8 +28,9 @@ _PENALTY_SHARE = 10.0
 _DUAL_LEAD = 100.0
 """The largest dual step over the first penalty (chosen by us, on the engineering designs): steps stay below the present
 penalty, and their sum below 2 w_0 ||c_1||: at w_0 = beta_0 multipliers stay small, and all is left to penalties."""
-_TOLERANCE_SHARE = 1e-3
-"""The tolerance in units of L_f (chosen by us): 1e-3 is the authors' for a scaled problem."""
+_TOLERANCE_SHARE = 1e-5
+"""The tolerance in units of L_f (chosen by us, on the engineering designs): residuals below it let the penalty be, and
+1e-3, the authors' for a scaled problem, is more than the violation of a whole start on the welded beam."""
 _TINY = 1e-300
 """A guard against division by zero where there is no violation."""
 
@@ -107,8 +108,10 @@ class ZOiALM(Solver):
     penalty_factor = Scale(3.0, bounds=(1, 1e3), softbounds=(1, 20), label="Penalty factor σ", doc="Growth of β.")
     patience = param.Integer(default=3, bounds=(1, 10_000), label="Patience", doc="Most tests that a stage may take.")
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
-    proximal_share = Scale(0.1, bounds=(1e-6, 1), label="Proximal share ρ/L", doc="Weight of the proximal term over L.")
-    inner_accuracy = Scale(1e-2, bounds=(1e-12, 0.5), label="Inner accuracy tol", doc="For the number of inner steps.")
+    proximal_share = Scale(
+        0.01, bounds=(1e-6, 1), label="Proximal share ρ/L", doc="Weight of the proximal term over L."
+    )
+    inner_accuracy = Scale(0.3, bounds=(1e-12, 0.5), label="Inner accuracy tol", doc="For the number of inner steps.")
     points: param.Selector[int] = param.Selector(objects=[1, 2, 3], label="Pairs of probes p", doc="In one difference.")
     backtrack = param.Boolean(default=True, label="Find L by doubling", doc="Else, L follows from the three constants.")
     smoothness = Scale(None, label="Curvature L₀", doc="Lipschitz constant of the objective's gradient.")
@@ -133,14 +136,17 @@ class ZOiALM(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return penalty, tolerance and curvatures from the problem's magnitudes.
 
-        beta_0 = 10 L_f / G_0^2 with G_0 the constraints' slope at the start; w_0 = 100 beta_0; eps = 1e-3 L_f;
+        beta_0 = 10 L_f / G_0^2 with G_0 the constraints' slope at the start; w_0 = 100 beta_0; eps = 1e-5 L_f;
         L_0 = L_f, L_h and B = G_0; B_y = 100 max(1, G_f / G_h) for the dual cap; the differences' radius is the
         (2p + 1)-th root of the machine's precision, (3 sigma / L_f)^(1/3) under independent noise of standard
         deviation sigma.
 
         Notes
         -----
-        Ours, but for the radius (Moré and Wild): beta_0 = w_0 = 1 and eps = 1e-3 are meant for a scaled problem.
+        Ours, but for the radius (Moré and Wild): beta_0 = w_0 = 1 and eps = 1e-3 are meant for a scaled problem. So are
+        the defaults of the proximal share, 0.01, and of the inner accuracy, 0.3: a proximal point goes as far as 50
+        gradient steps, and the next one corrects what it left. With 0.1 and 0.01 a sixth of the gap was left on the
+        pressure vessel after 6000 steps, and a thirtieth with these (on the starts that they were chosen on).
         """
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, 1.0, constants)
         radius = np.finfo(float).eps ** (1.0 / (2 * self.points + 1))
