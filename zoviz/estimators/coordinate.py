@@ -47,7 +47,8 @@ class Coordinate(GradientEstimator):
     def _scale(self, n: int) -> float:
         return 1.0
 
-    def _is_central(self, noisy: bool) -> bool:
+    def is_central(self, noisy: bool) -> bool:
+        """Return whether differences are central, where noise is independent (``noisy``) or where it is not."""
         return noisy if self.differences == "auto" else self.differences == "central"
 
     def calls(self, n: int) -> int:
@@ -70,7 +71,7 @@ class Coordinate(GradientEstimator):
         replicas, n = x.shape
         k, r, size = self.batch_size, self.smoothing_radius if radius is None else radius, self.block_length(n)
         noisy = oracle.contract == "independent"
-        central = self._is_central(noisy)
+        central = self.is_central(noisy)
         if base is None and not central:
             base = oracle(x)
         index = streams.subset("blocks", n, size, k).reshape(replicas, k * size)
@@ -139,7 +140,7 @@ class Coordinate(GradientEstimator):
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Return the noise's part alone, 2 n sigma^2 / (r^2 k), or a quarter of it for central differences; (R,)."""
-        factor = 0.5 if self._is_central(bool(np.any(noise))) else 2.0
+        factor = 0.5 if self.is_central(bool(np.any(noise))) else 2.0
         return 0.0 * gradient_square + factor * n * noise / (radius**2 * self.batch_size)
 
 

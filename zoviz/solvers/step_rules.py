@@ -8,7 +8,9 @@ import numpy as np
 import param
 
 from zoviz.core.parameters import PlainNumber
+from zoviz.core.sets import Box, Set
 from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.estimators import Coordinate
 from zoviz.estimators.base import DirectionalEstimator
 from zoviz.oracle import DerivedOracle, ValueOracle
 from zoviz.problems.base import Problem
@@ -25,6 +27,8 @@ FAR = 1e9
 """As good as no bound, for a size of multipliers."""
 NEGLIGIBLE = 1e-12
 """As good as nothing, where a weight or a curvature has to be positive."""
+_WIDEST = 0.25
+"""Share of the width of X that a radius for central differences has at most (chosen by us)."""
 _SMALLEST_SHARE = 1e-7
 """A schedule's radius stays above this share of its first: below it differences are round-off."""
 
@@ -206,7 +210,36 @@ def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> floa
     return max(float(ratio**0.25), floor)
 
 
-def radius_of(solver: Solver, constants: Constants, n: int, floor: float) -> float:
-    """Return the smoothing radius of a solver's estimator: the one that was given, else ``noisy_radius``."""
+def central_radius(constants: Constants, domain: Set) -> float:
+    r"""Return the radius at which noise and bias of central differences balance, up to a quarter of X's width W.
+
+    .. math:: r = (3 \sigma W / L)^{1/3}
+
+    as if the curvature L changed by itself over W: third derivatives are not measured. W is the median of the finite
+    widths of a box; 0 is returned where there is none, and where there is no noise. sigma and L are the Lagrangian's.
+
+    References
+    ----------
+    Nocedal and Wright (2006), section 8.1, for the cube root of 3 sigma over the third derivative.
+    """
+    widths = domain.upper - domain.lower if isinstance(domain, Box) else np.zeros(1)
+    widths = widths[np.isfinite(widths) & (widths > 0)]
+    if not widths.size:
+        return 0.0
+    width, curvature = float(np.median(widths)), constants.lagrangian_curvature(constants.multiplier)
+    return min((3.0 * constants.lagrangian_noise * width / curvature) ** (1.0 / 3.0), _WIDEST * width)
+
+
+def radius_of(solver: Solver, problem: Problem, constants: Constants, floor: float) -> float:
+    """Return the smoothing radius of an estimator: the one that was given, else ``noisy_radius``.
+
+    Differences along coordinates that are central under independent noise have no bias of first order: their radius is
+    at least ``central_radius``.
+    """
     estimator = solver.estimator
-    return float(estimator.smoothing_radius or noisy_radius(constants, n, estimator.batch_size, floor))
+    if estimator.smoothing_radius:
+        return float(estimator.smoothing_radius)
+    radius = noisy_radius(constants, problem.domain.n, estimator.batch_size, floor)
+    if isinstance(estimator, Coordinate) and estimator.is_central(problem.noise == "independent"):
+        radius = max(radius, central_radius(constants, problem.domain))
+    return radius

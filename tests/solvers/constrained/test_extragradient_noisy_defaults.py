@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from zoviz import Run
+from zoviz.core.sets import Ball, Box
 from zoviz.core.streams import Streams
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
 from zoviz.problems import ConexQCQP, LoadTracking, NonconvexQCQP, Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.runs.engine.startup import present
-from zoviz.solvers import DSZOG, OGDARR, ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
+from zoviz.solvers import DSZOG, OGDARR, ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX, step_rules
 from zoviz.solvers.measured_constants import constants_of
+from zoviz.solvers.step_rules import central_radius
 
 BOTH = {"noise_scale": 0.3, "noise_constraint_scale": 2.0}
 
@@ -130,13 +135,44 @@ def test_noise_is_compared_with_the_gradient_at_the_starts_and_not_with_its_boun
 def test_every_method_shortens_its_steps_for_noise(cls: type[Solver]) -> None:
     quiet, noisy = (
         cls().suggest(problem, problem.noisy_constants)
-        for problem in (ConexQCQP(n=10), ConexQCQP(n=10, noise="independent", noise_scale=2.0))
+        for problem in (ConexQCQP(n=10), ConexQCQP(n=10, noise="independent", noise_scale=20.0))
     )
     assert noisy["primal_step"] < 0.9 * quiet["primal_step"]
     radius = cls()
     radius.set("estimator.smoothing_radius", 0.1)
     short = radius.suggest(ConexQCQP(n=10), ConexQCQP(n=10).constants)["primal_step"]
-    loud = ConexQCQP(n=10, noise="independent", noise_scale=2.0)
+    loud = ConexQCQP(n=10, noise="independent", noise_scale=20.0)
     factor = radius.noise_factor(loud.noisy_constants, 10, 0.1)
     assert factor > 1.2
     assert radius.suggest(loud, loud.noisy_constants)["primal_step"] == pytest.approx(short / factor)
+
+
+def test_central_differences_have_a_radius_by_the_width_of_the_box() -> None:
+    problem = LoadTracking(n=10, noise="independent", noise_scale=0.02)
+    constants, width = problem.noisy_constants, float(np.median(problem.domain.upper - problem.domain.lower))
+    sigma, curvature = constants.lagrangian_noise, constants.lagrangian_curvature(constants.multiplier)
+    radius = (3.0 * sigma * width / curvature) ** (1.0 / 3.0)
+    assert central_radius(constants, problem.domain) == pytest.approx(min(radius, 0.25 * width))
+    quiet = replace(constants, noise=sigma / 1e4, constraint_noise=0.0)
+    small = (3.0 * sigma / 1e4 * width / curvature) ** (1.0 / 3.0)
+    assert central_radius(quiet, problem.domain) == pytest.approx(small) and small < 0.25 * width
+    assert central_radius(replace(constants, noise=0.0, constraint_noise=0.0), problem.domain) == 0.0
+    for free in (Ball(np.zeros(3), 1.0), Box(np.full(3, -np.inf), np.full(3, np.inf))):
+        assert central_radius(constants, free) == 0.0
+    central, forward = ZOCEG(), ZOCEG(estimator=Coordinate(smoothing_radius=None, differences="forward"))
+    radii = [cls.suggest(problem, constants)["estimator.smoothing_radius"] for cls in (central, forward, ZOSPLM())]
+    assert radii[0] >= central_radius(constants, problem.domain) > 1.2 * radii[1]
+
+
+@pytest.mark.parametrize("cls", [ZOCEG, ZOBCEG])
+def test_the_radius_of_forward_differences_leaves_more(monkeypatch: pytest.MonkeyPatch, cls: type[Solver]) -> None:
+    """The ablation, on conex's QCQP under its noise: without the width of the box the noise decides."""
+    left = []
+    for radius in (central_radius, lambda *_: 0.0):
+        monkeypatch.setattr(step_rules, "central_radius", radius)
+        problem = ConexQCQP(n=50, seed=5, noise="independent", noise_scale=1.0)
+        run = Run(problem, cls(), replicas=20, calls=5000, seed=5)
+        run.run()
+        gap = np.abs(run.trace["gap"])
+        left.append(float(np.median(gap[-1] / gap[0])))
+    assert left[0] < 0.5 * left[1], left

@@ -6,7 +6,7 @@ replicas that the guard stopped, and those whose last objective is farther from 
 whose violation is larger than the start's largest, beside the median and the worst share of the start's gap that is
 left. The gap of a point that is not feasible may be negative: its size counts.
 
-With seed 1 none of the 4400 is stopped or ends worse: in the median 0.03 to 0.23 of the gap is left under independent
+With seed 1 none of the 4400 is stopped or ends worse: in the median 0.02 to 0.23 of the gap is left under independent
 noise (DSZOG 0.5) and 0.001 to 0.05 under common noise (DSZOG 0.1).
 
     python -m zoviz.papers.robustness.noise                          # 5000 calls a replica, some minutes

@@ -210,7 +210,7 @@ class DSZOG(Solver):
         adaptive step is a length: G_f / (L_f sqrt(n)) is how far a coordinate may have to go.
         """
         n, m = problem.domain.n, max(problem.m, 1)
-        radius = radius_of(self, constants, n, COARSE_RADIUS)
+        radius = radius_of(self, problem, constants, COARSE_RADIUS)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         slope, steepest = constants.safe_start_slope, constants.safe_slope
         beta = self.penalty or _PENALTY_RATIO * m * constants.curvature / slope**2

@@ -213,7 +213,7 @@ class ExtraGradient(Solver):
         n = problem.domain.n
         curvature = constants.lagrangian_curvature(_MULTIPLIER)
         least = FINE_RADIUS if constants.measured else COARSE_RADIUS
-        radius = radius_of(self, constants, n, least)
+        radius = radius_of(self, problem, constants, least)
         sweep = self.sweep(problem, constants)
         pace, dual_pace, inflation = self.pace(n, problem.m, sweep)
         inflation *= self.noise_factor(constants, n, radius)

@@ -149,7 +149,7 @@ class OGDARR(Solver):
         inflation = (1.0 + self.relative_variance(d)) * (1.0 if self.points == 2 else d)
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         floor = COARSE_RADIUS if self.points == 2 else _ONE_POINT_RADIUS
-        radius = radius_of(self, constants, n, floor)
+        radius = radius_of(self, problem, constants, floor)
         inflation *= self.noise_factor(constants, d, radius)
         return dual_of(self) | {
             "primal_step": _PRIMAL_SHARE / (curvature * inflation),

@@ -157,7 +157,7 @@ class ZOALM(Solver):
         is shortened where [y + beta h(x)]_+ is beyond ``step_reach``.
         """
         n = problem.domain.n
-        radius = radius_of(self, constants, n, FINE_RADIUS)
+        radius = radius_of(self, problem, constants, FINE_RADIUS)
         sweep = sweep_of(self, problem, constants)
         inflation, noise = 1.0 + variance_of(self, sweep, n), self.noise_factor(constants, n, radius)
         slope = constants.safe_start_slope

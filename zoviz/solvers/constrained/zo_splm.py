@@ -151,7 +151,7 @@ class ZOSPLM(Solver):
         """
         n, rho = problem.domain.n, constants.weak_convexity
         p = self.proximal_weight or (_MODULUS_SHARE * constants.curvature if constants.measured else 2.0 * rho or 1.0)
-        radius = radius_of(self, constants, n, FINE_RADIUS)
+        radius = radius_of(self, problem, constants, FINE_RADIUS)
         sweep = sweep_of(self, problem, constants)
         inflation = (1.0 + variance_of(self, sweep, n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p

@@ -152,7 +152,7 @@ class ZOGDA(Solver):
         here, so that the primal step is shorter. c is shortened where ||y|| is beyond ``step_reach``.
         """
         n = problem.domain.n
-        radius = radius_of(self, constants, n, COARSE_RADIUS)
+        radius = radius_of(self, problem, constants, COARSE_RADIUS)
         sweep = sweep_of(self, problem, constants) if self.dual == "exact" else {}
         inflation = (1.0 + variance_of(self, sweep, n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0

@@ -1,0 +1,34 @@
+"""Losses on load tracking over independent draws, and CMA-ES's mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.papers.robustness.noisy_load_tracking import draw, losses, main, row
+from zoviz.problems import LoadTracking
+
+
+def test_the_loss_is_nought_at_the_solution_and_counts_a_violation_at_its_price() -> None:
+    problem = LoadTracking(n=5)
+    optimum = problem.known_optimum
+    assert losses(problem, optimum.point[None]) == pytest.approx(0.0, abs=1e-9)
+    rng = np.random.default_rng(0)
+    points = rng.uniform(problem.domain.lower, problem.domain.upper, (200, 5))
+    assert (losses(problem, points) > -1e-12).all()
+
+
+def test_cma_es_has_a_mean_where_points_are_in_the_users_units() -> None:
+    pytest.importorskip("cma", reason="CMA-ES needs the extra peers")
+    untold, scaled = (draw("CMAES", view, 1, n=5, calls=600, replicas=2) for view in ("untold", "scaled"))
+    assert 0.0 <= untold[1] < untold[0] and np.isnan(scaled[1])
+    assert np.isnan(draw("ZOCEG", "untold", 1, n=5, calls=600, replicas=2)[1])
+
+
+def test_draws_are_independent_and_a_row_has_their_mean_and_error(capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = (draw("ZOCEG", "untold", seed, n=5, calls=600, replicas=2)[0] for seed in (1, 2))
+    assert one != other
+    assert row("a", np.array([0.001, 0.003])).split() == ["a", "0.200", "+-", "0.100", "0.200", "0.300", "holds"]
+    assert not row("a", np.array([0.002, 0.004])).endswith("holds")
+    assert main(["--methods", "ZOCEG", "--views", "untold", "--draws", "2", "--n", "5", "--calls", "600"]) == 0
+    assert "untold, 2 draws" in capsys.readouterr().out
