@@ -18,11 +18,10 @@ kW (2a between 1 and 3) and far apart in units of the box (2a u^2).
 
 With 20 replicas of instance 0 and 20,000 calls: under noise, told, ZOBCEG has the least loss, 0.165 %, against 0.298 %
 of CMA-ES, the best peer (smaller by 0.145 % +- 0.037 % on average), and ends within 1 kW in 18 replicas against 1; by
-the best point queried both are even, 0.242 % and 0.243 %. Untold, ours and CMA-ES are even in loss (medians 0.286 %
-of ZOCEG and 0.316 %, mean difference 0.041 % +- 0.045 %), and ZOBCEG still ends within 1 kW in all 20 against 2.
-Scaled, ours have the smaller loss in 19 of 20, 0.228 % (ZOBCEG) against 0.342 %, though that table is one draw of what
-is measured at the start: over six draws the mean is 0.45 % +- 0.06 %. NOMAD ends at 36 % (told), the other peers at
-1.7 % (trust-constr) and more.
+the best point queried both are even, 0.242 % and 0.243 %. Untold, ours have
+0.116 % (ZOCEG) against 0.316 %, and end within 1 kW in 18 replicas against 2; scaled, 0.094 % (ZOBCEG) against 0.342 %.
+Those tables are one draw of what is measured at the start; ``zoviz.papers.robustness.noisy_load_tracking`` has many.
+NOMAD ends at 36 % (told), the other peers at 1.7 % (trust-constr) and more.
 
 Without noise peers win: to 1 %, COBYLA takes 230 calls, SLSQP 355, trust-constr 1111, and ours 3233 (ZOCEG); scaled,
 COBYQA takes 217, and ours 5637 (ZO-SPLM).

@@ -200,7 +200,8 @@ class ExtraGradient(Solver):
         With L = L_f + L_h / 2 (G_f / G_0 for 1/2 where constants are measured and that is more) and v the relative
         variance of the estimate: eta = s / [L (1 + v)] and eta_y = t L / [G_0^2 (1 + v)], where (s, t) and v are the
         algorithm's own (``pace``), both over ``noise_factor`` under independent noise; y_max = 100 max(1, G_f / G_h);
-        r = 1e-3 as in the paper (where a load varies by 25 kW), 1e-5 where constants are measured, larger under noise.
+        r = 1e-3 as in the paper (where a load varies by 25 kW), 1e-5 where constants are measured, larger under noise
+        (``radius_of``).
 
         Notes
         -----
