@@ -8,7 +8,7 @@ import pytest
 from helpers.scaled_problem import EACH_SOLVER, course, in_units
 from helpers.unknown_problem import copy_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
-from zoviz.solvers import ZOCEG, ZOEG, ZOSPLM, Solver
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
 
 ABSURD = {
     "tiny and huge variables": ([1e-6, 1.0, 1e6], 1.0, [1.0, 1.0]),
@@ -72,11 +72,15 @@ def test_replay_of_a_scaled_run_is_exact() -> None:
     np.testing.assert_array_equal(run.trace["dual"], again.trace["dual"])
 
 
+# Gap and violation that may be left, of the means at the start. Those who curtail 1500 kW are 22 kW from feasible
+# there: a tenth is 2 kW. Along random directions iterates level off where bounds are active, as the gradient is not
+# zero there, and under noise that swings; the shorter limits of coordinates say what a user should take.
+SOLVED = (0.01, 0.01)
 COPIES = {
-    "load tracking": (LoadTracking(), 0.0, 0.2),
-    "load tracking, noise of 0.1% of the optimum": (LoadTracking(), 1e-3, 0.5),
-    "QCQP": (NonconvexQCQP(n=20), 0.0, 0.01),
-    "QCQP, noise of 0.1% of the optimum": (NonconvexQCQP(n=20), 1e-3, 0.01),
+    "load tracking": (LoadTracking(), 0.0, SOLVED, (0.01, 0.1)),
+    "load tracking, noise of 0.1% of the optimum": (LoadTracking(), 1e-3, (0.05, 0.02), (0.25, 0.25)),
+    "QCQP": (NonconvexQCQP(n=20), 0.0, SOLVED, SOLVED),
+    "QCQP, noise of 0.1% of the optimum": (NonconvexQCQP(n=20), 1e-3, SOLVED, SOLVED),
 }
 
 
@@ -85,15 +89,14 @@ COPIES = {
     [pytest.param(case, id=name, marks=pytest.mark.slow if case[1] else ()) for name, case in COPIES.items()],
 )
 @EACH_SOLVER
-def test_defaults_make_progress_where_nothing_is_known(solver: type[Solver], case: tuple) -> None:
-    problem, noise, share = case
+def test_defaults_solve_where_nothing_is_known(solver: type[Solver], case: tuple) -> None:
+    problem, noise, along_coordinates, along_directions = case
     settings = {"noise": "independent", "noise_scale": noise * abs(problem.known_optimum.value)} if noise else {}
-    # The dual variable swings: under noise that hides it, ZOBCEG's few coordinates a step follow slowly, and iteration
-    # 500 finds it at the far end of the first swing.
-    iterations = 1000 if noise and solver.__name__ == "ZOBCEG" else 500
+    # A step of ZOCEG takes n + 1 calls and more, of the others 10 to 50.
+    iterations = 500 if solver is ZOCEG else 4000
     run = course(copy_of(problem, **settings), solver(), replicas=4, seed=3, iterations=iterations)
     exact = problem.evaluate(run.result.x)
-    gap = np.abs(exact.f - problem.known_optimum.value)
-    assert gap.mean() < share * np.abs(run.trace["gap"][0]).mean()
-    # Of the 1500 kW to curtail, or of a violation of thousands at the start.
-    assert np.maximum(exact.h, 0.0).mean() < 350.0
+    gap, violation = np.abs(exact.f - problem.known_optimum.value), np.maximum(exact.h, 0.0).sum(axis=-1)
+    shares = along_coordinates if solver in (ZOCEG, ZOBCEG) else along_directions
+    assert gap.mean() <= shares[0] * np.abs(run.trace["gap"][0]).mean()
+    assert violation.mean() <= shares[1] * run.trace["violation"][0].mean()

@@ -16,10 +16,9 @@ With linear constraints, 1000 iterations: 36 pairs converge, 8 are refused. Onli
 ``LossTuning``: of 60 pairs 40 converge, 5 are refused and 15 stall, the five methods of one level on ``BlackBoxAttack``
 (0.92 to 0.95 left) and all but OGD and SOGD (0.82 and 0.83 left) on ``LossTuning``. None diverges.
 
-Designs, 13 solvers of our own, 1500 iterations: of 52 pairs 36 converge, 8 are refused (ZOEG, OGDA-RR), 6 stall, five
-of them on the spring, by the replicas whose f begins near f* (it ends feasible, at up to 24 f*, but for ProximalPoint)
-and ZO-iALM on the vessel, and 2 diverge: DSZOG on the beam, which converges in 4000, and ZO-iALM there, whose steps
-along single coordinates are slow.
+Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 41
+converge, 4 are refused (OGDA-RR), 6 stall, all on the spring, by the replicas whose f begins near f* (they end
+feasible, at up to 24 f*, but for ProximalPoint), and one diverges, DSZOG on the beam, in one of eight replicas.
 
     python -m zoviz.papers.robustness.pairs linear                       # 2000 iterations a pair
     python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 400
