@@ -95,7 +95,7 @@ PROBLEM = LoadTracking(n=8, seed=2, curtailment=80.0)
 @pytest.fixture(scope="module")
 def expected() -> dict[tuple[str, float], Array]:
     """The first hits by hand, made once."""
-    return by_hand(PROBLEM, ZOEG(), 3, 5, 1500)
+    return by_hand(PROBLEM, ZOEG(dual="estimated"), 3, 5, 1500)
 
 
 @pytest.mark.parametrize("capacity", [4, 4096], ids=["trace of 4 rows", "whole trace"])
@@ -103,7 +103,7 @@ def test_first_hits_are_exact_however_thin_the_trace(
     capacity: int, expected: dict[tuple[str, float], Array], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_module, "Trace", lambda *_: Trace(capacity))
-    run = Run(problem=PROBLEM, solver=ZOEG(), replicas=3, seed=5, iterations=1500, targets=LEVELS)
+    run = Run(problem=PROBLEM, solver=ZOEG(dual="estimated"), replicas=3, seed=5, iterations=1500, targets=LEVELS)
     run.run()
     assert [(hit.metric, hit.threshold) for hit in run.hits][:2] == [("relative_gap", 0.5), ("relative_gap", 0.2)]
     some = 0

@@ -30,6 +30,7 @@ import numpy as np
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
+from zoviz.papers.robustness.known_constants import optimum_of
 from zoviz.papers.zoeg.load_tracking import VIEWS, instance
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
@@ -59,8 +60,7 @@ class MeanCMAES(CMAES):
 
 def losses(problem: Problem, points: Array) -> Array:
     """Return the loss (R,) of points (R, n), by values without noise."""
-    value, optimum = problem.evaluate(points), problem.known_optimum
-    assert optimum is not None
+    value, optimum = problem.evaluate(points), optimum_of(problem)
     violation = np.maximum(value.h, 0.0).sum(axis=-1)
     return (value.f - optimum.value + optimum.multipliers[0] * violation) / abs(optimum.value)
 
