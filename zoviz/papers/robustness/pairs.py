@@ -13,9 +13,9 @@ less than ``LEFT`` is left, diverges where a replica has diverged or more than `
 stalls otherwise.
 
 With linear constraints, 500 iterations: 36 pairs converge, 8 are refused. Online bilevel, 400 rounds, 250 of
-``LossTuning`` and 3000 of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 45 converge, 5
-are refused and 10 stall, all on ``LossTuning`` (all but OGD and SOGD, 0.82 and 0.83 left; with 1000 rounds ZO-Adam has
-0.83 left, too, ZO-GD 0.97). None diverges.
+``LossTuning`` and 3000 of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 45 converge,
+5 are refused and 10 stall, all on ``LossTuning`` (all but OGD and SOGD, 0.82 and 0.83 left; with 1000 rounds ZO-Adam
+has 0.83 left, too, ZO-GD 0.97). None diverges.
 
 Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 41
 converge, 4 are refused (OGDA-RR), 6 stall, all on the spring, by the replicas whose f begins near f* (they end
