@@ -92,8 +92,8 @@ COPIES = {
 def test_defaults_solve_where_nothing_is_known(solver: type[Solver], case: tuple) -> None:
     problem, noise, along_coordinates, along_directions = case
     settings = {"noise": "independent", "noise_scale": noise * abs(problem.known_optimum.value)} if noise else {}
-    # A step of ZOCEG takes n + 1 calls and more, of the others 10 to 50.
-    iterations = 500 if solver is ZOCEG else 4000
+    # On load tracking the dual variable swings; ZOCEG's n + 1 calls a step bring it to rest sooner.
+    iterations = 4000 if isinstance(problem, LoadTracking) and solver is not ZOCEG else 500
     run = course(copy_of(problem, **settings), solver(), replicas=4, seed=3, iterations=iterations)
     exact = problem.evaluate(run.result.x)
     gap, violation = np.abs(exact.f - problem.known_optimum.value), np.maximum(exact.h, 0.0).sum(axis=-1)

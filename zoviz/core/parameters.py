@@ -18,11 +18,11 @@ UP_TO_N: dict[str, str] = {"most": "n"}
 """The metadata of a count of which no more than the number of variables is used, however large it is."""
 
 
-def value_words(value: Any) -> str:
-    """Return a value of a parameter as a caption has it."""
+def value_words(value: Any, digits: int = 3) -> str:
+    """Return a value of a parameter as captions and lists have it, a fraction with so many significant digits."""
     if value is None or isinstance(value, bool):
         return {None: "auto", True: "on", False: "off"}[value]
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
 class Scale(param.Number):

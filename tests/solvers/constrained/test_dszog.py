@@ -196,7 +196,7 @@ def test_steps_are_shorter_where_rows_are_drawn_at_random(share: float, converge
     problem = DistributedConsensus()
     step = share * DSZOG().suggest(problem, problem.constants)["primal_step"]
     penalty = DSZOG().suggest(problem, problem.constants)["penalty"]
-    run = Run(problem, DSZOG(primal_step=step, penalty=penalty, restoration=1000), replicas=8, iterations=1000, seed=7)
+    run = Run(problem, DSZOG(primal_step=step, penalty=penalty), replicas=8, iterations=1000, seed=7)
     run.run()
     gap = np.abs(run.trace["gap"])
     assert bool(gap[-1].mean() < 0.1 * gap[0].mean()) is converges

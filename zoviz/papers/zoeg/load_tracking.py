@@ -109,6 +109,12 @@ def instance(seed: int, n: int, noisy: bool, view: str = "told") -> Judged:
     return problem
 
 
+def losses(values: Array, violation: Array, problem: Judged) -> Array:
+    """Return the losses (f - f* + lambda* v) / f*, of any shape, of values f and violations v in kW, without noise."""
+    optimum = problem.known_optimum
+    return (values - optimum.value + optimum.multipliers[0] * violation) / abs(optimum.value)
+
+
 def solve(
     method: type[Solver],
     problem: Judged,
@@ -133,12 +139,12 @@ def solve(
     )
     started = time.perf_counter()
     result = run.run()
-    optimum, price = problem.known_optimum.value, problem.known_optimum.multipliers[0]
+    optimum = problem.known_optimum.value
     return Outcome(
         hits=tuple(np.where(np.isnan(hit.calls), np.inf, hit.calls) for hit in run.hits),
         error=np.abs(result.fun - optimum) / abs(optimum),
         violation=result.violation,
-        loss=(result.fun - optimum + price * result.violation) / abs(optimum),
+        loss=losses(result.fun, result.violation, problem),
         best=np.nan_to_num(np.abs(result.best_fun - optimum) / abs(optimum), nan=np.inf),
         calls=result.calls,
         message=result.message,

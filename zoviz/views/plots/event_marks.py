@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.core.parameters import UP_TO_N
+from zoviz.core.parameters import UP_TO_N, value_words
 from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE, ZETA_SAMPLES
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
@@ -30,13 +30,11 @@ def _parameter(solver: Solver, name: str) -> param.Parameter | None:
 
 def _text(run: Run | StoredRun, name: str, value: Any) -> str:
     """Return the value of a parameter in words, with what is used of it where that is less."""
-    if value is None:
-        return "auto"
     parameter = _parameter(run.solver, name)
     limited = parameter is not None and (parameter.metadata or {}) == UP_TO_N
-    if limited and value > run.problem.domain.n:
+    if limited and value is not None and value > run.problem.domain.n:
         return f"{value}, of which {run.problem.domain.n} are used"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return value_words(value, digits=4)
 
 
 def parameter_label(solver: Solver, name: str) -> str:

@@ -193,7 +193,9 @@ class StoredRunsPage(pn.viewable.Viewer):
             "settings": ", ".join(
                 f"{name}={value}" for name, value in stored.settings.items() if value not in (None, "")
             ),
-            "chosen by the rule": ", ".join(f"{name}={value_words(value)}" for name, value in stored.resolved.items()),
+            "chosen by the rule": ", ".join(
+                f"{name}={value_words(value, digits=4)}" for name, value in stored.resolved.items()
+            ),
             "steering": "<br>".join(
                 html.escape(f"iteration {c.iteration}: {c.name} {c.old} to {c.new}") for c in stored.journal
             ),
