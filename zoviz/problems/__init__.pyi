@@ -493,6 +493,7 @@ class LossTuning(_LossTuning):
     hidden_units: int
     phase_length: int
     ratios: list[float]
+    images: int
     decay: float
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
@@ -511,6 +512,7 @@ class LossTuning(_LossTuning):
         hidden_units: int = 16,
         phase_length: int = 100,
         ratios: list[float] = ...,
+        images: int = 16,
         decay: float = 0.001,
         noise: Literal["deterministic", "common", "independent"] = "common",
         noise_scale: float = 0.0,

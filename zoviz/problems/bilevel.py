@@ -29,12 +29,15 @@ class BilevelConstants(StepConstants):
         L_F, the Lipschitz constant of the hypergradient.
     system_size : float
         A bound p on ||v||, e.g. that of ||grad_y f_t|| over mu_g.
+    inner_rank : float, optional
+        The effective rank of g_t's Hessian in y, its trace over L_g, from 1 to d; d where None.
     """
 
     inner_curvature: float
     inner_convexity: float
     outer_curvature: float
     system_size: float
+    inner_rank: float | None = None
 
 
 class OnlineBilevel(Problem):

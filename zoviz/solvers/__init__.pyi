@@ -667,33 +667,6 @@ class LinearisedALM(_LinearisedALM):
         name: str | None = None,
     ) -> None: ...
 
-class OAGD(_OAGD):
-    inner_steps: int
-    window: int
-    decay: float
-    system: Literal["neumann", "cg"]
-    system_iterations: int
-    neumann_step: float | None
-    inner_step: float | None
-    outer_step: float | None
-    outer_batch: int
-    inner_batch: int
-    def __init__(
-        self,
-        *,
-        inner_steps: int = 1,
-        window: int = 5,
-        decay: float = 0.9,
-        system: Literal["neumann", "cg"] = "neumann",
-        system_iterations: int = 5,
-        neumann_step: float | None = None,
-        inner_step: float | None = None,
-        outer_step: float | None = None,
-        outer_batch: int = 1,
-        inner_batch: int = 1,
-        name: str | None = None,
-    ) -> None: ...
-
 class OGD(_OGD):
     inner_step: float | None
     outer_step: float | None
@@ -738,27 +711,6 @@ class SLSQP(_SLSQP):
         *,
         tolerance: float | None = None,
         difference: float | None = None,
-        name: str | None = None,
-    ) -> None: ...
-
-class SOBOW(_SOBOW):
-    window: int
-    decay: float
-    system_iterations: int
-    inner_step: float | None
-    outer_step: float | None
-    outer_batch: int
-    inner_batch: int
-    def __init__(
-        self,
-        *,
-        window: int = 5,
-        decay: float = 0.9,
-        system_iterations: int = 5,
-        inner_step: float | None = None,
-        outer_step: float | None = None,
-        outer_batch: int = 1,
-        inner_batch: int = 1,
         name: str | None = None,
     ) -> None: ...
 
@@ -904,13 +856,14 @@ class LinearisedStormALM(_LinearisedStormALM):
         name: str | None = None,
     ) -> None: ...
 
-class SOBBO(_SOBBO, SOBOW):
-    geometry: Literal["adaptive", "euclidean"]
-    square_decay: float
-    floor: float
+class OAGD(_OAGD):
+    inner_steps: int
     window: int
     decay: float
+    system: Literal["neumann", "cg"]
     system_iterations: int
+    neumann_step: float | None
+    system_radius: float | None
     inner_step: float | None
     outer_step: float | None
     outer_batch: int
@@ -918,12 +871,13 @@ class SOBBO(_SOBBO, SOBOW):
     def __init__(
         self,
         *,
-        geometry: Literal["adaptive", "euclidean"] = "adaptive",
-        square_decay: float = 0.999,
-        floor: float = 1e-08,
+        inner_steps: int = 1,
         window: int = 5,
         decay: float = 0.9,
+        system: Literal["neumann", "cg"] = "neumann",
         system_iterations: int = 5,
+        neumann_step: float | None = None,
+        system_radius: float | None = None,
         inner_step: float | None = None,
         outer_step: float | None = None,
         outer_batch: int = 1,
@@ -931,18 +885,11 @@ class SOBBO(_SOBBO, SOBOW):
         name: str | None = None,
     ) -> None: ...
 
-class SOGD(_SOGD):
-    system_step: float | None
-    inner_weight: float
-    system_weight: float
-    outer_weight: float
-    schedule: Literal["practice", "theory"]
-    offset: float | None
-    inner_factor: float | None
-    system_factor: float | None
-    outer_factor: float | None
+class SOBOW(_SOBOW):
+    window: int
+    decay: float
+    system_iterations: int
     system_radius: float | None
-    project_inner: bool
     inner_step: float | None
     outer_step: float | None
     outer_batch: int
@@ -950,17 +897,10 @@ class SOGD(_SOGD):
     def __init__(
         self,
         *,
-        system_step: float | None = None,
-        inner_weight: float = 0.99,
-        system_weight: float = 0.99,
-        outer_weight: float = 0.99,
-        schedule: Literal["practice", "theory"] = "practice",
-        offset: float | None = None,
-        inner_factor: float | None = None,
-        system_factor: float | None = None,
-        outer_factor: float | None = None,
+        window: int = 5,
+        decay: float = 0.9,
+        system_iterations: int = 5,
         system_radius: float | None = None,
-        project_inner: bool = True,
         inner_step: float | None = None,
         outer_step: float | None = None,
         outer_batch: int = 1,
@@ -1111,11 +1051,36 @@ class TruncatedStormPenalty(_TruncatedStormPenalty):
         name: str | None = None,
     ) -> None: ...
 
-class ZOSOGD(_ZOSOGD):
-    product_radius: float
-    product_factor: float | None
-    estimator: GradientEstimator
-    outer_estimator: GradientEstimator
+class SOBBO(_SOBBO, SOBOW):
+    geometry: Literal["adaptive", "euclidean"]
+    square_decay: float
+    floor: float
+    window: int
+    decay: float
+    system_iterations: int
+    system_radius: float | None
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        geometry: Literal["adaptive", "euclidean"] = "adaptive",
+        square_decay: float = 0.999,
+        floor: float = 1e-08,
+        window: int = 5,
+        decay: float = 0.9,
+        system_iterations: int = 5,
+        system_radius: float | None = None,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class SOGD(_SOGD):
     system_step: float | None
     inner_weight: float
     system_weight: float
@@ -1125,8 +1090,8 @@ class ZOSOGD(_ZOSOGD):
     inner_factor: float | None
     system_factor: float | None
     outer_factor: float | None
-    system_radius: float | None
     project_inner: bool
+    system_radius: float | None
     inner_step: float | None
     outer_step: float | None
     outer_batch: int
@@ -1134,10 +1099,6 @@ class ZOSOGD(_ZOSOGD):
     def __init__(
         self,
         *,
-        product_radius: float = 0.01,
-        product_factor: float | None = None,
-        estimator: GradientEstimator = ...,
-        outer_estimator: GradientEstimator = ...,
         system_step: float | None = None,
         inner_weight: float = 0.99,
         system_weight: float = 0.99,
@@ -1147,8 +1108,8 @@ class ZOSOGD(_ZOSOGD):
         inner_factor: float | None = None,
         system_factor: float | None = None,
         outer_factor: float | None = None,
-        system_radius: float | None = None,
         project_inner: bool = True,
+        system_radius: float | None = None,
         inner_step: float | None = None,
         outer_step: float | None = None,
         outer_batch: int = 1,
@@ -1232,6 +1193,51 @@ class StormSampledALM(_StormSampledALM):
         name: str | None = None,
     ) -> None: ...
 
+class ZOSOGD(_ZOSOGD):
+    product_radius: float
+    product_factor: float | None
+    estimator: GradientEstimator
+    outer_estimator: GradientEstimator
+    system_step: float | None
+    inner_weight: float
+    system_weight: float
+    outer_weight: float
+    schedule: Literal["practice", "theory"]
+    offset: float | None
+    inner_factor: float | None
+    system_factor: float | None
+    outer_factor: float | None
+    project_inner: bool
+    system_radius: float | None
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        product_radius: float = 0.01,
+        product_factor: float | None = None,
+        estimator: GradientEstimator = ...,
+        outer_estimator: GradientEstimator = ...,
+        system_step: float | None = None,
+        inner_weight: float = 0.99,
+        system_weight: float = 0.99,
+        outer_weight: float = 0.99,
+        schedule: Literal["practice", "theory"] = "practice",
+        offset: float | None = None,
+        inner_factor: float | None = None,
+        system_factor: float | None = None,
+        outer_factor: float | None = None,
+        project_inner: bool = True,
+        system_radius: float | None = None,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
 class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
     mean_decay: float
     square_decay: float
@@ -1249,8 +1255,8 @@ class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
     inner_factor: float | None
     system_factor: float | None
     outer_factor: float | None
-    system_radius: float | None
     project_inner: bool
+    system_radius: float | None
     inner_step: float | None
     outer_step: float | None
     outer_batch: int
@@ -1274,8 +1280,8 @@ class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
         inner_factor: float | None = None,
         system_factor: float | None = None,
         outer_factor: float | None = None,
-        system_radius: float | None = None,
         project_inner: bool = True,
+        system_radius: float | None = None,
         inner_step: float | None = None,
         outer_step: float | None = None,
         outer_batch: int = 1,

@@ -85,6 +85,8 @@ class Solver(Configurable):
     """Parameters that, left open, are chosen by the run's budgets (``plan``)."""
     reports_best: ClassVar[bool] = False
     """Whether, without noise, the point that the method reports is the best that it has queried."""
+    caps: ClassVar[frozenset[str]] = frozenset({"dual_cap"})
+    """Parameters that only bound something: where they alone are left open, no call is paid and nothing is bounded."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
     """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 

@@ -13,10 +13,10 @@ import pytest
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, every, required
 from zoviz.estimators import GradientEstimator
-from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
+from zoviz.problems import BlackBox, Executable, LoadTracking, LossTuning, Problem
 from zoviz.runs.storage import recipe
 from zoviz.runs.storage.recipe import check_same, describe, name_of, rebuild
-from zoviz.solvers import ZOCEG, Solver
+from zoviz.solvers import OAGD, SOBOW, ZOCEG, Solver
 from zoviz.solvers import ZOCEG as OfZoviz
 
 
@@ -109,6 +109,13 @@ def test_what_is_zovizs_own_is_named_without_its_module() -> None:
     # What came later is what it was then.
     published = ZOCEG(step_reach=1e9, restoration=0, augmentation=False, contraction=0.0)
     assert recipe.read(json.dumps(first)) == describe([BlackBox(), published])
+
+
+def test_parameters_that_came_later_are_what_they_were_then() -> None:
+    row = describe([LossTuning(images=1), SOBOW(system_radius=1e9), OAGD(system_radius=1e9)])
+    later = {"images", "system_radius"}
+    first = [one | {"values": {name: v for name, v in one["values"].items() if name not in later}} for one in row]
+    assert first != row and recipe.read(json.dumps(first)) == row
 
 
 def test_a_users_class_of_the_same_name_is_another() -> None:

@@ -27,6 +27,8 @@ ABSENT: Mapping[str, Mapping[str, Any]] = {
     **dict.fromkeys(("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA"), _AS_PUBLISHED),
     **dict.fromkeys(("ZOEG", "ZOCEG", "ZOBCEG"), {**_AS_PUBLISHED, "contraction": 0.0}),
     **dict.fromkeys(("Sphere", "CentralSphere", "Gaussian"), {"sweep": False}),
+    **dict.fromkeys(("OAGD", "SOBOW", "SOBBO"), {"system_radius": 1e9}),
+    "LossTuning": {"images": 1},
 }
 """Values of parameters that came later, as recipes without them meant them: by class and name."""
 

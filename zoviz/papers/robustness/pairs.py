@@ -12,17 +12,16 @@ of which a hundredth is left at most: the violation's start is the largest among
 less than ``LEFT`` is left, diverges where a replica has diverged or more than ``MORE`` times the start is left, and
 stalls otherwise.
 
-With linear constraints, 500 iterations: 36 pairs converge, 8 are refused. Online bilevel, 400 rounds, 250 of
-``LossTuning`` and 3000 of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 45 converge,
-5 are refused and 10 stall, all on ``LossTuning`` (all but OGD and SOGD, 0.82 and 0.83 left; with 1000 rounds ZO-Adam
-has 0.83 left, too, ZO-GD 0.97). None diverges.
+With linear constraints, 500 iterations: 36 pairs converge, 8 are refused. Online bilevel, 400 rounds, 20 seconds of
+``LossTuning`` and 3000 rounds of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 55
+converge and 5 are refused.
 
 Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 41
 converge, 4 are refused (OGDA-RR), 6 stall, all on the spring, by the replicas whose f begins near f* (they end
 feasible, at up to 24 f*, but for ProximalPoint), and one diverges, DSZOG on the beam, in one of eight replicas.
 
     python -m zoviz.papers.robustness.pairs linear                       # 2000 iterations a pair
-    python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 400
+    python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 100000 --seconds 20
     python -m zoviz.papers.robustness.pairs designs --solvers ZOSPLM ZOCEG
 """
 
@@ -121,12 +120,14 @@ def left(columns: dict[str, Array], solver: Solver) -> Array:
     return np.max(shares, axis=0)
 
 
-def outcome(problem: Problem, solver: Solver, family: Family, iterations: int, seed: int = 1) -> Outcome:
-    """Run a pair by its defaults, and judge it."""
+def outcome(
+    problem: Problem, solver: Solver, family: Family, iterations: int, seconds: float | None = None, seed: int = 1
+) -> Outcome:
+    """Run a pair by its defaults, for some seconds at most, and judge it."""
     reason = solver.accepts(problem)
     if reason is not None:
         return Outcome("refused", np.nan, 0, reason)
-    run = Run(problem, solver, replicas=family.replicas, iterations=iterations, seed=seed)
+    run = Run(problem, solver, replicas=family.replicas, iterations=iterations, seconds=seconds, seed=seed)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -159,13 +160,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--problems", nargs="*", default=())
     parser.add_argument("--solvers", nargs="*", default=())
     parser.add_argument("--iterations", type=int, default=None)
+    parser.add_argument("--seconds", type=float, default=None, help="end a pair's run after so long")
+    parser.add_argument("--seed", type=int, default=1)
     options: Any = parser.parse_args(arguments)
     family = FAMILIES[options.family]
     iterations = options.iterations or family.iterations
     counts: dict[str, int] = {}
     print(f"{'problem':<20} {'solver':<22} {'verdict':<10} {'left':>8}  1e-2 of {family.replicas}")
     for problem, solver in pairs(family, options.problems, options.solvers):
-        one = outcome(problem, solver, family, iterations)
+        one = outcome(problem, solver, family, iterations, options.seconds, options.seed)
         counts[one.verdict] = counts.get(one.verdict, 0) + 1
         names = f"{type(problem).__name__:<20} {type(solver).__name__:<22} {one.verdict:<10}"
         print(f"{names} {one.left:8.2g}  {one.solved:>4}  {one.note if one.verdict == 'refused' else ''}", flush=True)

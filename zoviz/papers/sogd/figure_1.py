@@ -33,6 +33,7 @@ from zoviz.problems import ToyBilevel
 from zoviz.runs.engine.columns import AVERAGE_REGRET, AVERAGE_WINDOWED_REGRET, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import SOBOW, SOGD, Solver
+from zoviz.solvers.step_rules import FAR
 
 WINDOW = 5
 """Rounds of the window, of the measure and of the method that has one."""
@@ -45,7 +46,8 @@ PLAIN, WINDOWED = MEASURES
 
 def methods() -> dict[str, Solver]:
     """Return the methods, by name: no window, and a method's own window of 1 and 5."""
-    return {"SOGD": SOGD(), "SOBOW w = 1": SOBOW(window=1), f"SOBOW w = {WINDOW}": SOBOW(window=WINDOW)}
+    windows = {f"SOBOW w = {window}": SOBOW(window=window, system_radius=FAR) for window in (1, WINDOW)}
+    return {"SOGD": SOGD(), **windows}
 
 
 def course(variant: Stream, method: str, rounds: int, replicas: int, seed: int = 0) -> Run:

@@ -44,6 +44,7 @@ from zoviz.problems.learning.loss_tuning import LossTuning
 from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
 
 START = {"beta": 0.05, "alpha": 1e-3}
 """Steps with which times are taken."""
@@ -55,8 +56,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "SOGD": {"system_radius": 100.0},
     "OGD": {},
     # The rule's step, 1 / L_g measured at the start, is too long for later rounds: the series then diverges.
-    "OAGD": {"system": "neumann", "system_iterations": 5, "neumann_step": 0.05},
-    "SOBOW": {"system_iterations": 5},
+    "OAGD": {"system": "neumann", "system_iterations": 5, "neumann_step": 0.05, "system_radius": FAR},
+    "SOBOW": {"system_iterations": 5, "system_radius": FAR},
 }
 LEADERLESS = "OGD"
 """The method that has no hypergradient."""
@@ -170,7 +171,7 @@ class Tuned(Experiment):
     def problem(self, dataset: str, length: int) -> LossTuning:
         """Return the problem with its images, which every run would else load by itself."""
         if (dataset, length) not in self._problems:
-            problem = LossTuning(dataset=dataset, phase_length=length)
+            problem = LossTuning(dataset=dataset, phase_length=length, images=1)
             _ = problem.data
             self._problems[dataset, length] = problem
         return self._problems[dataset, length]

@@ -28,6 +28,7 @@ from zoviz.papers.experiment import (
 )
 from zoviz.problems import QuadraticBilevel
 from zoviz.solvers import SOBOW
+from zoviz.solvers.step_rules import FAR
 
 WEIGHT = 0.1
 """eta."""
@@ -54,7 +55,7 @@ def hypergradients(problem: QuadraticBilevel, rounds: int, replicas: int) -> Arr
     """Return the hypergradients (rounds, R, n) of SOBOW's rounds, oldest first."""
     streams = Streams(problem.seed, replicas)
     oracle = Oracle(problem, streams)
-    solver = SOBOW(outer_step=0.1, inner_step=0.2, window=rounds, decay=1.0 - WEIGHT)
+    solver = SOBOW(outer_step=0.1, inner_step=0.2, window=rounds, decay=1.0 - WEIGHT, system_radius=FAR)
     state = solver.init(problem.initial(streams), oracle, streams)
     for _ in range(rounds):
         oracle.resample()

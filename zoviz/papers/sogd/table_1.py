@@ -13,6 +13,7 @@ from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.papers.sogd.theorem_3_6 import EXPONENTS, FIRST_STEP, LATER_REGRET, measured
 from zoviz.problems import QuadraticBilevel
 from zoviz.solvers import OAGD, SOBBO, SOBOW, SOGD, Solver
+from zoviz.solvers.step_rules import FAR
 
 RIVALS: dict[str, type[Solver]] = {"OAGD": OAGD, "SOBOW": SOBOW, "SOBBO": SOBBO}
 OURS, WINDOW = "SOGD", 5
@@ -62,5 +63,5 @@ class Regrets(RateExperiment):
         if method == OURS:
             solver = SOGD(schedule="theory", outer_step=FIRST_STEP)
         else:
-            solver = RIVALS[method](outer_step=STEP, inner_step=STEP, window=WINDOW)
+            solver = RIVALS[method](outer_step=STEP, inner_step=STEP, window=WINDOW, system_radius=FAR)
         return {LATER_REGRET: measured(solver, problem, horizon, self.settings["replicas"], REPORTED_SEED)}

@@ -31,6 +31,7 @@ from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.engine.columns import AVERAGE_REGRET
 from zoviz.runs.run import Run
 from zoviz.solvers import OAGD, SOBOW, SOGD, Solver
+from zoviz.solvers.step_rules import FAR
 
 METHODS: dict[str, tuple[type[Solver], dict[str, Any]]] = {
     "SOGD": (SOGD, {}),
@@ -115,7 +116,7 @@ class RapidDrift(Experiment):
 
         def regret(steps: tuple[float, float], replicas: int, seed: int) -> Array:
             outer, inner = steps
-            own = {"system_step": inner} if cls is SOGD else {}
+            own = {"system_step": inner} if cls is SOGD else {"system_radius": FAR}
             solver = cls(outer_step=outer, inner_step=inner, **own, **settings)
             return average_regret(problem, solver, rounds, replicas, seed)
 

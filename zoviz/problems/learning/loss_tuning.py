@@ -39,10 +39,11 @@ class LossTuning(OnlineBilevel):
                      + \frac{\mu}{2}\|y\|^2, \qquad
         f_t(y) = -u_b \log \frac{e^{[y(a)]_b}}{\sum_j e^{[y(a)]_j}}
 
-    means over the round's training and validation images (a, b): y are the weights of a convolutional network of four
-    layers, [y(a)]_j its logits, x = (Delta_1..Delta_10, gamma_1..gamma_10) the adjustments of the logits, and u_j the
-    batch's size over its number of images of class j. Rounds come in four phases, in which class i = 0..9 has a
-    probability proportional to ratio^i with the ratios 0.4, 0.533, 0.667, 0.8: the classes become more alike.
+    means over the round's training and validation images (a, b), ``images`` of them for each sample of a batch: y are
+    the weights of a convolutional network of four layers, [y(a)]_j its logits, x = (Delta_1..Delta_10,
+    gamma_1..gamma_10) the adjustments of the logits, and u_j the number of these images over that of class j. Rounds
+    come in four phases, in which class i = 0..9 has a probability proportional to ratio^i with the ratios 0.4, 0.533,
+    0.667, 0.8: the classes become more alike.
 
     All derivatives are exact, by reverse-mode differentiation in float64; a Hessian- or Jacobian-vector product is the
     gradient of the product <grad_y g, v>. All replicas are differentiated at once.
@@ -57,6 +58,7 @@ class LossTuning(OnlineBilevel):
     - The paper does not say what bounds x; here |Delta_j| <= 5 and 0.1 <= gamma_j <= 5.
     - mu = 0 in the paper. A little of it keeps the follower's linear system from being singular, which g, convex in y
       nowhere in particular, does not promise.
+    - f weighs the classes inside a batch, and with one image there is nothing to weigh: a sample is a small batch.
     - u_j from the batch's own proportions keeps f bounded: in the first phase class 9 has a share of 1.6e-4, whose
       reciprocal would be a weight of 6400 on a single image.
     - Neither y* nor the regret is known.
@@ -106,6 +108,13 @@ class LossTuning(OnlineBilevel):
         bounds=(1, None),
         label="Ratios",
         doc="Class i has a probability proportional to ratio^i, one ratio for each phase.",
+    )
+    images = param.Integer(
+        default=16,
+        bounds=(1, 10**6),
+        softbounds=(1, 256),
+        label="Images per sample",
+        doc="Of either level; a method's batch counts samples.",
     )
     decay = param.Number(
         default=1e-3, bounds=(0, 10), softbounds=(0, 0.1), label="Weight decay μ", doc="Weight of ||y||^2 / 2 in g."
@@ -157,12 +166,14 @@ class LossTuning(OnlineBilevel):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Draw indices of the round's images, ``outer`` (R, b) for f and ``inner`` (R, b') for g, and its phase."""
+        """Draw indices of the round's images, ``outer`` (R, b images) and ``inner`` (R, b' images), and its phase."""
         phase, sizes = self.phase(iteration), size if isinstance(size, tuple) else (size, size)
         if self.noise == "deterministic":
             even = np.broadcast_to(_even(EXACT), (streams.replicas, EXACT, 2))
             return Sample(phase=phase, outer=self._choose(phase, even), inner=self._choose(phase, even))
-        outer, inner = (streams.uniform(f"xi: {level}", b, 2) for level, b in zip("fg", sizes, strict=True))
+        outer, inner = (
+            streams.uniform(f"xi: {level}", b * self.images, 2) for level, b in zip("fg", sizes, strict=True)
+        )
         return Sample(phase=phase, outer=self._choose(phase, outer), inner=self._choose(phase, inner))
 
     def exact(self, xi: Sample) -> Sample:

@@ -22,9 +22,6 @@ from zoviz.runs.engine.spec import ALWAYS, UNDER_NOISE
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_rules import FAR
 
-_CAP = "dual_cap"
-"""The parameter of solvers that bounds multipliers."""
-
 
 class Resolution(NamedTuple):
     """What a rule chose when a run began.
@@ -84,7 +81,7 @@ def resolve(
     if not suggestible:
         return Resolution({})
     constants_known = solver.known_constants(problem) is not None and oracle.units is None
-    if not constants_known and not given and all(name.rpartition(".")[2] == _CAP for name in suggestible):
+    if not constants_known and not given and all(name.rpartition(".")[2] in solver.caps for name in suggestible):
         for name in suggestible:
             solver.set(name, FAR)
         return Resolution(dict.fromkeys(suggestible, FAR))

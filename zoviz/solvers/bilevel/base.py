@@ -145,22 +145,23 @@ class BilevelSolver(RoundSolver):
         default=1, bounds=(1, 10**7), softbounds=(1, 256), label="Outer batch b", doc="Samples of f in a round."
     )
 
-    def variances(self, problem: Problem) -> tuple[float, float]:
-        """Return the relative variances of the gradients in x and in y: 0 for exact ones."""
+    def variances(self, problem: Problem, constants: BilevelConstants) -> tuple[float, float]:
+        """Return by how much variances of the gradients in x and in y divide their steps: 0 for exact ones."""
         return 0.0, 0.0
 
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """Return steps from curvatures: half the follower's largest stable step, and half of its pace for the leader.
 
         beta = delta = 1 / [2 L_g (1 + v_y)] and alpha = beta mu_g / [2 L_F (1 + v_x)] with v the relative variances
-        of the estimates, (d - 1) / k in y and (n - 1) / k in x, 0 for exact gradients; p is the problem's bound on
-        ||v*||, or ten times a first solution's norm where it is measured. A Neumann series has terms of step 1 / L_g.
+        of the estimates, (n - 1) / k in x and ``felt_variance`` in y, 0 for exact gradients; p is the problem's bound
+        on ||v*||, or ten times a first solution's norm where it is measured. A Neumann series has terms of step
+        1 / L_g.
 
         Notes
         -----
         Ours: the paper takes the best of a grid, and its theory's constants (104), (232) are not computable.
         """
-        in_x, in_y = self.variances(problem)
+        in_x, in_y = self.variances(problem, constants)
         inner = _HALF_PACE / (constants.inner_curvature * (1.0 + in_y))
         outer = _HALF_PACE * inner * constants.inner_convexity / (constants.outer_curvature * (1.0 + in_x))
         return {
@@ -175,6 +176,36 @@ class BilevelSolver(RoundSolver):
         """Begin a round: draw its functions' mini-batches in the present sizes."""
         oracle.resample((self.outer_batch, self.inner_batch))
         return BilevelOracle(oracle)
+
+
+def felt_variance(variance: float, d: int, constants: BilevelConstants) -> float:
+    r"""Return by how much an estimate's relative variance divides the longest step: v (r + 1) / d, r the rank.
+
+    .. math:: E[\hat g^\top H \hat g] \le L_g \|g\|^2 \Big(1 + v\,\frac{r + 1}{d}\Big), \qquad
+              r = \mathrm{tr} H / L_g
+
+    for directions that are uniform on the sphere: what the variance adds is spread over all d directions, and only the
+    curved ones feel it. It is v itself where all curvatures are L_g.
+
+    References
+    ----------
+    Malladi, Gao, Nichani, Damian, Lee, Chen and Arora (2023), Fine-tuning language models with just forward passes.
+    """
+    return variance if constants.inner_rank is None else variance * min(1.0, (constants.inner_rank + 1.0) / d)
+
+
+class HypergradientSolver(BilevelSolver):
+    """The base of methods that follow the hypergradient, by the solution v of a linear system, kept in a ball."""
+
+    __abstract = True
+
+    system_radius = Scale(
+        None, softbounds=(1e-1, 1e4), label="System radius p", doc="v stays in a ball of this radius."
+    )
+
+    def in_ball(self, v: Array) -> Array:
+        """Project v (..., d) on the ball of radius p: min{1, p / ||v||} v (paper sogd, (8)); v itself without p."""
+        return v if self.system_radius is None else in_ball(v, self.system_radius)
 
 
 def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:

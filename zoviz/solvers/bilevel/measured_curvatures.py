@@ -18,6 +18,8 @@ _PAIRS, _SHARE = 32, 0.25
 that is 0 (chosen by us): a network is not smooth, and shorter differences see its kinks and not its curvature."""
 _MARGIN = 3.0
 """How much larger L_g is at least taken to be than the largest curvature along a few directions (chosen by us)."""
+_RANK_MARGIN = 3.0
+"""How much larger the effective rank is taken to be than that of the start (chosen by us: later rounds have others)."""
 _LEAST_CONVEXITY = 0.05
 """Share of L_g that mu_g is at least taken to be (chosen by us). What is smaller along a random direction is hardly
 convex, and no theory gives it a step; the leader's goes with the third power, and at a thousandth it stood still."""
@@ -31,9 +33,9 @@ def measured_bilevel_constants(
     """Measure L_g, mu_g, L_F and p at (x_1, y_1) from round 0's functions, in the first replica that has them.
 
     Second differences of values along random directions give mean curvatures of g in y, of f in both, and mixed ones;
-    L_g is what power iterations find or, with values alone, that of ``_curvature_by_values``, at least three times the
-    largest found along a direction; mu_g the smallest found. L_F = L_fx + L_fy (J / mu_g)^2 with J the norm of the
-    mixed derivative, p = 10 ||grad_y f|| / mu_g.
+    L_g is what power iterations find or, with values alone, that of ``_curvatures_by_values``, at least three times the
+    largest found along a direction; mu_g the smallest found; the effective rank three times d mean |u'Hu| / L_g. L_F =
+    L_fx + L_fy (J / mu_g)^2 with J the norm of the mixed derivative, p = 10 ||grad_y f|| / mu_g.
 
     Notes
     -----
@@ -50,17 +52,20 @@ def measured_bilevel_constants(
     largest = _MARGIN * bends.max(axis=1)
     if first_order:
         largest = np.maximum(largest / _MARGIN, _power(rounds, x0, y0, in_y[:, 0]))
+        traces = d * bends.mean(axis=1)
     else:
-        largest = np.maximum(largest, _curvature_by_values(rounds, x0, y0, streams))
-    estimates = np.stack([largest, bends.min(axis=1), f_bend, f_bend_x, f_slope, mixed])
+        by_values, mean = _curvatures_by_values(rounds, x0, y0, streams)
+        largest, traces = np.maximum(largest, by_values), d * np.maximum(bends.mean(axis=1), mean)
+    estimates = np.stack([largest, bends.min(axis=1), f_bend, f_bend_x, f_slope, mixed, traces])
     good = np.flatnonzero(np.isfinite(estimates).all(axis=0))
     estimates = estimates[:, good[0]] if good.size else np.ones(len(estimates))
     curvature = float(estimates[0]) or 1.0
     convexity = float(np.clip(estimates[1], _LEAST_CONVEXITY * curvature, curvature))
     outer = float(estimates[3] + estimates[2] * (estimates[5] / convexity) ** 2) or curvature
     size = float(max(_SYSTEM_MARGIN * estimates[4] / convexity, 1.0))
+    rank = float(np.clip(_RANK_MARGIN * estimates[6] / curvature, 1.0, d))
     calls = oracle.spent - before
-    return BilevelConstants(curvature, convexity, outer, size, provenance=Provenance.MEASURED, calls=calls)
+    return BilevelConstants(curvature, convexity, outer, size, rank, provenance=Provenance.MEASURED, calls=calls)
 
 
 def _directions(streams: Streams, size: int, count: int = _DIRECTIONS, purpose: str = "magnitudes") -> Array:
@@ -97,8 +102,8 @@ def _mixed(rounds: BilevelOracle, x: Array, y: Array, u: Array, w: Array) -> Arr
     return np.sqrt(np.square((values[0] - values[1] - values[2] + values[3]) / (4.0 * _STEP**2)).mean(axis=1))
 
 
-def _curvature_by_values(rounds: BilevelOracle, x: Array, y: Array, streams: Streams) -> Array:
-    r"""Return the largest curvature of g in y as values alone tell it, (R,).
+def _curvatures_by_values(rounds: BilevelOracle, x: Array, y: Array, streams: Streams) -> tuple[Array, Array]:
+    r"""Return g's largest curvature in y as values alone tell it, and the mean size along directions, (R,) each.
 
     .. math:: L_g \approx \frac{\|H\|_F^2}{d\,\mathrm{mean}\,|u^\top H u|}, \qquad
               \|H\|_F^2 = d^2\,\mathrm{mean}\,(u^\top H w)^2
@@ -118,7 +123,8 @@ def _curvature_by_values(rounds: BilevelOracle, x: Array, y: Array, streams: Str
     middle = rounds.inner(x[:, None], base)
     # u + w is a random direction too, of square length 2: no further calls.
     along = np.abs(np.concatenate([plus + minus, across[0] + across[1]], axis=1) - 2.0 * middle) / (2.0 * length**2)
-    return d * np.square(mixed).mean(axis=1) / np.maximum(along.mean(axis=1), np.finfo(float).tiny)
+    mean = along.mean(axis=1)
+    return d * np.square(mixed).mean(axis=1) / np.maximum(mean, np.finfo(float).tiny), mean
 
 
 def _power(rounds: BilevelOracle, x: Array, y: Array, v: Array) -> Array:

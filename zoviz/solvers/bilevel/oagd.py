@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.solvers.base import Info
-from zoviz.solvers.bilevel.base import BilevelSolver, conjugate_gradients, neumann, window_mean
+from zoviz.solvers.bilevel.base import HypergradientSolver, conjugate_gradients, neumann, window_mean
 
 
 class OAGDState(NamedTuple):
@@ -25,7 +25,7 @@ class OAGDState(NamedTuple):
     round: int
 
 
-class OAGD(BilevelSolver):
+class OAGD(HypergradientSolver):
     r"""A method of K inner steps, then a step of the leader along the mean of the last w functions' hypergradients.
 
     .. math::
@@ -37,7 +37,14 @@ class OAGD(BilevelSolver):
     series of ``system_iterations`` products (as in paper sogd's runs) or as many conjugate gradient steps. The samples
     of the last w rounds are kept; functions before the first round count as 0.
 
+    v stays in the ball of radius p of SOGD, ||v|| <= p, where the rule chooses the steps.
+
     K + w (2 + ``system_iterations``) calls a round, with conjugate gradients w more.
+
+    Notes
+    -----
+    The ball is ours: a Neumann series diverges where a round's curvature is more than 2 over its step
+    (``system_radius`` of 1e9 is the published form).
 
     References
     ----------
@@ -45,6 +52,7 @@ class OAGD(BilevelSolver):
     """
 
     title = "OAGD"
+    caps = HypergradientSolver.caps | {"system_radius"}
     live = (
         "inner_step",
         "inner_steps",
@@ -54,6 +62,7 @@ class OAGD(BilevelSolver):
         "system",
         "system_iterations",
         "neumann_step",
+        "system_radius",
         "outer_batch",
         "inner_batch",
     )
@@ -105,4 +114,5 @@ class OAGD(BilevelSolver):
             v = neumann(rounds, x, y, f_y, self.system_iterations, self.neumann_step)
         else:
             v = conjugate_gradients(rounds, x, y, f_y, np.zeros_like(y), self.system_iterations)
+        v = self.in_ball(v)
         return f_x + rounds.jacobian_vector(x, y, v), v

@@ -13,7 +13,7 @@ from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.base import Info
-from zoviz.solvers.bilevel.base import FIRST_WEIGHT, BilevelSolver, RepeatedNumbers, Triple, in_ball, recursive
+from zoviz.solvers.bilevel.base import FIRST_WEIGHT, HypergradientSolver, RepeatedNumbers, Triple, recursive
 
 
 class SimultaneousState(NamedTuple):
@@ -28,7 +28,7 @@ class SimultaneousState(NamedTuple):
     round: int
 
 
-class Simultaneous(BilevelSolver):
+class Simultaneous(HypergradientSolver):
     """A method of one recursive direction and one step for each of y, v and x in every round."""
 
     __abstract = True
@@ -84,9 +84,6 @@ class Simultaneous(BilevelSolver):
     inner_factor = Scale(None, softbounds=(1e-2, 1e4), label="Inner factor c_γ", doc="Of theory's weight γ.")
     system_factor = Scale(None, softbounds=(1e-2, 1e4), label="System factor c_λ", doc="Of theory's weight λ.")
     outer_factor = Scale(None, softbounds=(1e-2, 1e4), label="Outer factor c_η", doc="Of theory's weight η.")
-    system_radius = Scale(
-        None, softbounds=(1e-1, 1e4), label="System radius p", doc="v stays in a ball of this radius."
-    )
     project_inner = param.Boolean(default=True, label="Project y", doc="Keep y in Y after each step.")
 
     def scale(self, n: int, d: int) -> float:
@@ -138,7 +135,7 @@ class Simultaneous(BilevelSolver):
         new = Triple(
             x=rounds.domain.project(at.x - steps.x * along.x),
             inner=rounds.inner_domain.project(inner) if self.project_inner else inner,
-            v=in_ball(at.v - steps.v * along.v, self.system_radius),
+            v=self.in_ball(at.v - steps.v * along.v),
         )
         info = self.tell(at.x, variance, self.radius)
         return SimultaneousState(*new, at, directions, moments, t), info

@@ -11,7 +11,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.solvers.base import Info
-from zoviz.solvers.bilevel.base import BilevelSolver, conjugate_gradients, pushed, window_mean
+from zoviz.solvers.bilevel.base import HypergradientSolver, conjugate_gradients, pushed, window_mean
 
 
 class WindowState(NamedTuple):
@@ -25,7 +25,7 @@ class WindowState(NamedTuple):
     round: int
 
 
-class SOBOW(BilevelSolver):
+class SOBOW(HypergradientSolver):
     r"""A method of one inner step, Q conjugate gradient steps and the mean of w past hypergradients.
 
     .. math::
@@ -35,13 +35,16 @@ class SOBOW(BilevelSolver):
         \hat F_t = \frac{1}{W}\sum_{i<w}\nu^i\,\hat g_{t-i}, \quad W = \sum_{i<w}\nu^i \\
         x_{t+1} &= \Pi_X(x_t - \alpha\hat F_t)
 
+    v stays in the ball of radius p of SOGD, ||v|| <= p, where the rule chooses the steps.
+
     One hypergradient a round, where OAGD takes w: what is kept are the past estimates (0 before the first round).
     4 + Q calls a round.
 
     Notes
     -----
     Paper sogd writes (x_t, y_t) where y_{t+1}, the freshest, stands here. Q is constant, as in its runs; the theory
-    lets it grow.
+    lets it grow. The ball is ours: where the Hessian is not positive definite, conjugate gradients that begin at the
+    last round's v make it longer in every round without a bound (``system_radius`` of 1e9 is the published form).
 
     References
     ----------
@@ -49,12 +52,14 @@ class SOBOW(BilevelSolver):
     """
 
     title = "SOBOW"
+    caps = HypergradientSolver.caps | {"system_radius"}
     live: ClassVar[tuple[str, ...]] = (
         "inner_step",
         "outer_step",
         "window",
         "decay",
         "system_iterations",
+        "system_radius",
         "outer_batch",
         "inner_batch",
     )
@@ -82,7 +87,7 @@ class SOBOW(BilevelSolver):
         rounds = self.reveal(oracle)
         y = rounds.inner_domain.project(state.inner - self.inner_step * rounds.inner_gradient(x, state.inner))
         f_x, f_y = rounds.outer_gradients(x, y)
-        v = conjugate_gradients(rounds, x, y, f_y, state.v, self.system_iterations)
+        v = self.in_ball(conjugate_gradients(rounds, x, y, f_y, state.v, self.system_iterations))
         past = pushed(f_x + rounds.jacobian_vector(x, y, v), state.past, self.window)
         along, square = self.along(window_mean(past, self.decay), state.square, state.round + 1)
         new = rounds.domain.project(x - self.outer_step * along)

@@ -14,7 +14,7 @@ from zoviz.estimators import CentralSphere, GradientEstimator
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import BilevelOracle
 from zoviz.problems.bilevel import BilevelConstants
-from zoviz.solvers.bilevel.base import Triple, spread_out
+from zoviz.solvers.bilevel.base import Triple, felt_variance, spread_out
 from zoviz.solvers.bilevel.simultaneous import Simultaneous
 
 
@@ -88,12 +88,12 @@ class ZOSOGD(Simultaneous):
         doc="For D^x; radius ρ_s.",
     )
 
-    def variances(self, problem: Any) -> tuple[float, float]:
-        """Return the relative variances (n - 1) / k' in x and (d - 1) / k in y."""
+    def variances(self, problem: Any, constants: BilevelConstants) -> tuple[float, float]:
+        """Return the relative variances (n - 1) / k' in x and (d - 1) / k in y, the latter as far as y feels it."""
         n, d, unit = problem.domain.n, problem.inner_domain.n, np.ones(1)
         in_x = self.outer_estimator.predicted_variance(unit, n, 0.0, 1.0)
         in_y = self.estimator.predicted_variance(unit, d, 0.0, 1.0)
-        return float(in_x[0]), float(in_y[0])
+        return float(in_x[0]), felt_variance(float(in_y[0]), d, constants)
 
     def scale(self, n: int, d: int) -> float:
         """Return theory's factor (n + d)^(-3/4) of the steps."""

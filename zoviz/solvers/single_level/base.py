@@ -16,7 +16,7 @@ from zoviz.oracle import BilevelOracle, DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 from zoviz.solvers.base import Info
-from zoviz.solvers.bilevel.base import RoundSolver
+from zoviz.solvers.bilevel.base import RoundSolver, felt_variance
 from zoviz.solvers.step_rules import diminishing
 
 RADIUS = 5e-3
@@ -70,11 +70,13 @@ class SingleLevel(RoundSolver):
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """Return radius and step where they are left open: 0.005 and 0.01, as in the reference code for single images.
 
-        The step is at most 1 / [2 L_g (1 + v)], half of what the follower's curvature bears, with v = (d - 1) / k the
-        relative variance of the estimate; a rule of ours, as 0.01 is too long for steeper functions than those.
+        The step is at most 1 / [2 L_g (1 + v)], half of what the follower's curvature bears, with v what it feels of
+        the estimate's relative variance (d - 1) / k (``felt_variance``); a rule of ours, as 0.01 is too long for
+        steeper functions than those.
         """
-        inflation = 1.0 + self.relative_variance(OnlineBilevel.of(problem).inner_domain.n)
-        longest = _HALF_PACE / (constants.inner_curvature * inflation)
+        d = OnlineBilevel.of(problem).inner_domain.n
+        felt = felt_variance(self.relative_variance(d), d, constants)
+        longest = _HALF_PACE / (constants.inner_curvature * (1.0 + felt))
         return {"estimator.smoothing_radius": RADIUS, "inner_step": min(LONGEST, longest)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
