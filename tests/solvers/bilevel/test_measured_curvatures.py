@@ -63,7 +63,7 @@ def test_a_step_by_values_is_one_that_the_network_bears(cls: type[Solver]) -> No
     run.run()
     d = OnlineBilevel.of(network()).inner_domain.n
     inflation = 1.0 + 10.0 * solver.relative_variance(d) / d
-    assert 0.05 < 10.0 * run.resolved["inner_step"] * inflation < 1.0, "L_g is about 10"
+    assert 0.03 < 10.0 * run.resolved["inner_step"] * inflation < 1.0, "L_g is about 10"
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,11 @@ def test_only_curved_directions_feel_an_estimates_variance(estimator: GradientEs
 
 
 def test_the_effective_rank_of_a_network_is_small_and_that_of_a_ball_is_all() -> None:
-    """A network's is some ten of a thousand, and what is measured may be three times as large, but never above d."""
-    for problem, least, most in ((network(), 1.0, 150.0), (QuadraticBilevel(n=30, d=30, conditioning=1.0), 29.0, 30.0)):
+    """A network's is some ten of a thousand; what is taken is 30 times what is measured, but never above d."""
+    for problem, least, most in (
+        (network(), 10.0, 500.0),
+        (QuadraticBilevel(n=30, d=30, conditioning=1.0), 29.0, 30.0),
+    ):
         streams = Streams(1, 2)
         oracle = Oracle(problem, streams)
         x = problem.initial(streams)

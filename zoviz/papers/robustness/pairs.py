@@ -81,6 +81,8 @@ class Outcome(NamedTuple):
         converges, stalls, diverges, or refused.
     left : float
         The share of the start's distance that is left, the worst replica's; NaN where it was refused.
+    middle : float
+        The median replica's.
     solved : int
         Replicas of which a hundredth is left at most.
     note : str
@@ -89,6 +91,7 @@ class Outcome(NamedTuple):
 
     verdict: str
     left: float
+    middle: float
     solved: int
     note: str
 
@@ -126,7 +129,7 @@ def outcome(
     """Run a pair by its defaults, for some seconds at most, and judge it."""
     reason = solver.accepts(problem)
     if reason is not None:
-        return Outcome("refused", np.nan, 0, reason)
+        return Outcome("refused", np.nan, np.nan, 0, reason)
     run = Run(problem, solver, replicas=family.replicas, iterations=iterations, seconds=seconds, seed=seed)
     try:
         with warnings.catch_warnings():
@@ -134,11 +137,11 @@ def outcome(
             run.run()
     except OracleError as error:
         if run.state is None:
-            return Outcome("stalls", np.inf, 0, str(error))
+            return Outcome("stalls", np.inf, np.inf, 0, str(error))
     share = left(dict(run.trace.snapshot().columns), solver)
     lost = bool(run.divergences) or not float(share.max()) < MORE
     verdict = "diverges" if lost else "converges" if float(share.max()) < LEFT else "stalls"
-    return Outcome(verdict, float(share.max()), int((share <= SOLVED).sum()), str(run.status))
+    return Outcome(verdict, float(share.max()), float(np.median(share)), int((share <= SOLVED).sum()), str(run.status))
 
 
 def pairs(family: Family, chosen: Sequence[str] = (), only: Sequence[str] = ()) -> Iterator[tuple[Problem, Solver]]:
@@ -166,12 +169,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     family = FAMILIES[options.family]
     iterations = options.iterations or family.iterations
     counts: dict[str, int] = {}
-    print(f"{'problem':<20} {'solver':<22} {'verdict':<10} {'left':>8}  1e-2 of {family.replicas}")
+    print(f"{'problem':<20} {'solver':<22} {'verdict':<10} {'left':>8} {'median':>8}  1e-2 of {family.replicas}")
     for problem, solver in pairs(family, options.problems, options.solvers):
         one = outcome(problem, solver, family, iterations, options.seconds, options.seed)
         counts[one.verdict] = counts.get(one.verdict, 0) + 1
         names = f"{type(problem).__name__:<20} {type(solver).__name__:<22} {one.verdict:<10}"
-        print(f"{names} {one.left:8.2g}  {one.solved:>4}  {one.note if one.verdict == 'refused' else ''}", flush=True)
+        reason = one.note if one.verdict == "refused" else ""
+        print(f"{names} {one.left:8.2g} {one.middle:8.2g}  {one.solved:>4}  {reason}", flush=True)
     print(", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items())))
     return counts.get("diverges", 0)
 
