@@ -79,11 +79,9 @@ class SingleLevel(RoundSolver):
         """
         d = OnlineBilevel.of(problem).inner_domain.n
         felt = felt_variance(self.relative_variance(d), d, constants)
-        longest = _HALF_PACE / (constants.inner_curvature * (1.0 + felt))
-        return {
-            "estimator.smoothing_radius": RADIUS,
-            "inner_step": min(LONGEST_MEASURED if constants.measured else LONGEST, longest),
-        }
+        stable = _HALF_PACE / (constants.inner_curvature * (1.0 + felt))
+        longest = LONGEST_MEASURED if constants.measured else LONGEST
+        return {"estimator.smoothing_radius": RADIUS, "inner_step": min(longest, stable)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """Return the state with x the point of X nearest to x0 (R, n); no call."""
