@@ -30,7 +30,8 @@ class BilevelConstants(StepConstants):
     system_size : float
         A bound p on ||v||, e.g. that of ||grad_y f_t|| over mu_g.
     inner_rank : float, optional
-        The effective rank of g_t's Hessian in y, its trace over L_g, from 1 to d; d where None.
+        The effective rank of g_t's Hessian in y, its trace over L_g, from 1 to d; d where None. Where it is measured,
+        it has a margin for later rounds, as L_g has.
     """
 
     inner_curvature: float

@@ -146,7 +146,7 @@ class BilevelSolver(RoundSolver):
     )
 
     def variances(self, problem: Problem, constants: BilevelConstants) -> tuple[float, float]:
-        """Return by how much variances of the gradients in x and in y divide their steps: 0 for exact ones."""
+        """Return the relative variances in x and in y, as far as steps must be shorter for them; 0 if exact."""
         return 0.0, 0.0
 
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
@@ -179,13 +179,13 @@ class BilevelSolver(RoundSolver):
 
 
 def felt_variance(variance: float, d: int, constants: BilevelConstants) -> float:
-    r"""Return by how much an estimate's relative variance divides the longest step: v (r + 1) / d, r the rank.
+    r"""Return the part of an estimate's relative variance v for which steps must be shorter: v (r + 1) / d.
 
     .. math:: E[\hat g^\top H \hat g] \le L_g \|g\|^2 \Big(1 + v\,\frac{r + 1}{d}\Big), \qquad
               r = \mathrm{tr} H / L_g
 
-    for directions that are uniform on the sphere: what the variance adds is spread over all d directions, and only the
-    curved ones feel it. It is v itself where all curvatures are L_g.
+    for directions that are uniform on the sphere, with r the effective rank of the Hessian H: what the variance adds is
+    spread over all d directions, and only the curved ones feel it. It is v itself where all curvatures are L_g.
 
     References
     ----------
@@ -205,7 +205,10 @@ class HypergradientSolver(BilevelSolver):
 
     def in_ball(self, v: Array) -> Array:
         """Project v (..., d) on the ball of radius p: min{1, p / ||v||} v (paper sogd, (8)); v itself without p."""
-        return v if self.system_radius is None else in_ball(v, self.system_radius)
+        if self.system_radius is None:
+            return v
+        norm = np.sqrt(np.square(v).sum(axis=-1, keepdims=True))
+        return v * (self.system_radius / np.maximum(norm, self.system_radius))
 
 
 def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
@@ -221,12 +224,6 @@ def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
 def spread_out(fixed: Array, points: Array) -> Array:
     """Return fixed rows (R, n) repeated for each of the points (R[, q], d), as (R[, q], n)."""
     return fixed if points.ndim == 2 else np.broadcast_to(fixed[:, None], (*points.shape[:2], fixed.shape[-1]))
-
-
-def in_ball(v: Array, radius: float) -> Array:
-    """Project v (..., d) on the ball of radius p: min{1, p / ||v||} v (paper sogd, (8))."""
-    norm = np.sqrt(np.square(v).sum(axis=-1, keepdims=True))
-    return v * (radius / np.maximum(norm, radius))
 
 
 def window_mean(recent: Array, decay: float) -> Array:
