@@ -22,7 +22,7 @@ from zoviz.problems import BlackBox, NonconvexQCQP, Problem
 from zoviz.solvers import ZOCEG, ZOSPLM
 
 ITERATIONS = 6
-DRAWN = Sphere(smoothing_radius=None, batch_size=50, sweep=False)
+DRAWN = Sphere(smoothing_radius=None, batch_size=50, directions="random")
 """Directions at random, of which a step asks for more than for anything before it."""
 
 

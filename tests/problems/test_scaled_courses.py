@@ -8,7 +8,7 @@ import pytest
 from helpers.scaled_problem import EACH_SOLVER, course, in_units
 from helpers.unknown_problem import copy_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
-from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
+from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
 
 ABSURD = {
     "tiny and huge variables": ([1e-6, 1.0, 1e6], 1.0, [1.0, 1.0]),
@@ -72,12 +72,12 @@ def test_replay_of_a_scaled_run_is_exact() -> None:
     np.testing.assert_array_equal(run.trace["dual"], again.trace["dual"])
 
 
-# Gap and violation that may be left, of the means at the start. Those who curtail 1500 kW are 22 kW from feasible
-# there: a tenth is 2 kW. Along random directions iterates level off where bounds are active, as the gradient is not
-# zero there, and under noise that swings; the shorter limits of coordinates say what a user should take.
+# Gap and violation that may be left, of the means at the start: what a user would call solved, in the default suite.
+# Under noise directions are random, and iterates level off where bounds are active, as the gradient is not zero there;
+# the shorter limits of coordinates say what a user should take.
 SOLVED = (0.01, 0.01)
 COPIES = {
-    "load tracking": (LoadTracking(), 0.0, SOLVED, (0.01, 0.1)),
+    "load tracking": (LoadTracking(), 0.0, SOLVED, SOLVED),
     "load tracking, noise of 0.1% of the optimum": (LoadTracking(), 1e-3, (0.05, 0.02), (0.25, 0.25)),
     "QCQP": (NonconvexQCQP(n=20), 0.0, SOLVED, SOLVED),
     "QCQP, noise of 0.1% of the optimum": (NonconvexQCQP(n=20), 1e-3, SOLVED, SOLVED),
@@ -100,3 +100,17 @@ def test_defaults_solve_where_nothing_is_known(solver: type[Solver], case: tuple
     shares = along_coordinates if solver in (ZOCEG, ZOBCEG) else along_directions
     assert gap.mean() <= shares[0] * np.abs(run.trace["gap"][0]).mean()
     assert violation.mean() <= shares[1] * run.trace["violation"][0].mean()
+
+
+@pytest.mark.parametrize("solver", [ZOSPLM, ZOALM, ZOGDA, SZOConEX, ZOEG], ids=lambda c: c.__name__)
+def test_blocks_of_coordinates_solve_where_random_directions_level_off(solver: type[Solver]) -> None:
+    """The ablation: with as many random directions more of the violation is left, where bounds are active."""
+    problem, left = LoadTracking(), {}
+    for directions in (None, "random"):
+        method = solver()
+        method.estimator.directions = directions
+        run = course(copy_of(problem), method, replicas=4, seed=5, iterations=4000)
+        trace = {name: np.abs(run.trace[name]).mean(axis=1) for name in ("gap", "violation")}
+        share = max(values[-1000:].mean() / values[0] for values in trace.values())
+        left[directions or str(run.resolved["estimator.directions"])] = float(share)
+    assert left["block"] <= 0.01 and left["random"] > 5.0 * left["block"], left

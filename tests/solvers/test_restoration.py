@@ -118,7 +118,9 @@ def test_the_corner_where_the_toy_is_least_violated_is_left(places: int, monkeyp
     [
         (Sphere(batch_size=20), False),
         (Sphere(batch_size=100), True),
-        (Sphere(batch_size=1, sweep=True), True),
+        (Sphere(batch_size=1, directions="sweep"), True),
+        (Sphere(batch_size=5, directions="block"), False),
+        (Sphere(batch_size=20, directions="block"), True),
         (Coordinate(), True),
         (Block(block_size=5), False),
         (Block(block_size=20), True),

@@ -65,7 +65,7 @@ def test_a_method_that_shortens_its_steps_itself_may_have_longer_ones() -> None:
 
 def test_a_solver_declares_what_is_known_and_nothing_else() -> None:
     problem = ConexQCQP(n=4)
-    solver = ZOSPLM(estimator=Sphere(batch_size=2, sweep=False), augmentation=False, restoration=0)
+    solver = ZOSPLM(estimator=Sphere(batch_size=2, directions="random"), augmentation=False, restoration=0)
     run = Run(problem, solver, replicas=2, iterations=3)
     run.run()
     iterate = run.solver.iterate(run.state)

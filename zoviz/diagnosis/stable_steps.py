@@ -50,7 +50,7 @@ def instances(count: int, name: str = "ZOSPLM", n: int = 8) -> list[Problem]:
 def plain(name: str = "ZOSPLM") -> Solver:
     """Return a method as published, without the safeguards that keep long steps from diverging, on exact gradients."""
     kind = discover("zoviz.solvers", Solver)[name]
-    exact = Sphere(smoothing_radius=1e-5, batch_size=8, sweep=True)
+    exact = Sphere(smoothing_radius=1e-5, batch_size=8, directions="sweep")
     estimator = {"estimator": exact} if Sphere in kind.families else {}  # differences along coordinates are exact
     return kind(**estimator, restoration=0, step_reach=1e9, **PUBLISHED[name])
 

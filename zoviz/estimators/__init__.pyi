@@ -48,39 +48,39 @@ class Block(_Block, Coordinate):
     ) -> None: ...
 
 class Gaussian(_Gaussian):
-    sweep: bool | None
+    directions: Literal["random", "block", "sweep"] | None
     smoothing_radius: float | None
     batch_size: int
     def __init__(
         self,
         *,
-        sweep: bool | None = None,
+        directions: Literal["random", "block", "sweep"] | None = None,
         smoothing_radius: float | None = 1e-05,
         batch_size: int = 1,
         name: str | None = None,
     ) -> None: ...
 
 class Sphere(_Sphere):
-    sweep: bool | None
+    directions: Literal["random", "block", "sweep"] | None
     smoothing_radius: float | None
     batch_size: int
     def __init__(
         self,
         *,
-        sweep: bool | None = None,
+        directions: Literal["random", "block", "sweep"] | None = None,
         smoothing_radius: float | None = 1e-05,
         batch_size: int = 1,
         name: str | None = None,
     ) -> None: ...
 
 class CentralSphere(_CentralSphere, Sphere):
-    sweep: bool | None
+    directions: Literal["random", "block", "sweep"] | None
     smoothing_radius: float | None
     batch_size: int
     def __init__(
         self,
         *,
-        sweep: bool | None = None,
+        directions: Literal["random", "block", "sweep"] | None = None,
         smoothing_radius: float | None = 1e-05,
         batch_size: int = 1,
         name: str | None = None,

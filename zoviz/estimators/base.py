@@ -78,6 +78,10 @@ class GradientEstimator(Configurable):
         """Return the number of oracle calls of one estimate in n variables, that of a base point included."""
         raise NotImplementedError(f"{type(self).__name__} must define calls(n).")
 
+    def coordinates_in(self, n: int) -> int:
+        """Return along how many of n coordinates one estimate has differences; 0 where its directions are random."""
+        return 0
+
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Return the trace (R,) of the estimate's covariance for r -> 0, from ||grad phi||^2 (R,) and phi's noise."""
         raise NotImplementedError(f"{type(self).__name__} must define predicted_variance(...).")
@@ -102,20 +106,29 @@ class DirectionalEstimator(GradientEstimator):
     r"""An estimator that averages the slope along u_i, times u_i, over k random directions u_i.
 
     A family says how far to step along a normal draw u and how to weigh the slope; everything else (base value,
-    chunks, failed directions, measured variance) is common. With ``sweep`` the draws are +-sqrt(n) e_i, i = 1 to n, of
-    a normal draw's length: their mean is the exact sweep of differences along the coordinates. The signs are random, so
-    that an iterate beside points without a value is not kept there by one probe that fails in every step.
+    chunks, failed directions, measured variance) is common. Along coordinates the draws are +-sqrt(n) e_i, of a normal
+    draw's length: for all i in a sweep, whose mean is the exact sweep of differences; for k of them, drawn anew for
+    each estimate, in a block,
+
+    .. math:: \hat g = \frac{n}{k} \sum_{i \in I} \hat g_i e_i,\qquad |I| = k
+
+    unbiased for the sweep, of relative variance n / k - 1, and a sweep where k >= n. The error of g_i stays in x_i:
+    where a bound holds x_i, projection takes it away, and the others do not feel it, as they do along random
+    directions. The signs are random, so that an iterate beside points without a value is not kept there by one probe
+    that fails in every step.
     """
 
     __abstract = True
 
     central: ClassVar[bool] = False
 
-    sweep = param.Boolean(
+    directions: param.Selector[str | None] = param.Selector(
         default=None,
         allow_None=True,
-        label="Sweep the coordinates",
-        doc="The n coordinates for the k random directions. Auto: by the rule, where k >= n and values repeat.",
+        objects=["random", "block", "sweep"],
+        label="Kind of directions",
+        doc="random: k random ones, as published. block: k of the n coordinates, drawn anew for each estimate. sweep: "
+        "all n. Auto: by the rule, coordinates where values repeat and nothing is told.",
     )
 
     def step_lengths(self, squares: Array, radius: float) -> Array:
@@ -126,10 +139,48 @@ class DirectionalEstimator(GradientEstimator):
         """Return factors w (R, k) of the samples g_i = w u_i, from the slopes along u_i and ||u_i||^2, both (R, k)."""
         raise NotImplementedError
 
+    def random_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
+        """Return ``predicted_variance`` (R,) of k random directions."""
+        raise NotImplementedError
+
+    def random_bias(self, curvature: float, n: int, radius: float) -> float:
+        """Return ``bias_bound`` of random directions."""
+        raise NotImplementedError
+
+    def coordinates_in(self, n: int) -> int:
+        """Return n in a sweep, min(k, n) in a block, 0 where directions are random."""
+        return {"sweep": n, "block": min(self.batch_size, n)}.get(str(self.directions), 0)
+
     def calls(self, n: int) -> int:
-        """Return k + 1, a base point and k probes; 2k for central differences; n for k in a sweep."""
-        k = n if self.sweep else self.batch_size
+        """Return k + 1, a base point and k probes; 2k for central differences; n for k in a sweep, or less in a block.
+
+        A block has at most n coordinates.
+        """
+        k = self.coordinates_in(n) or self.batch_size
         return 2 * k if self.central else k + 1
+
+    def spacing(self, n: int, radius: float) -> float:
+        """Return the length of a step along a coordinate, as long as one along a normal draw of length sqrt(n)."""
+        return math.sqrt(n) * float(self.step_lengths(np.full((1, 1), float(n)), radius)[0, 0])
+
+    def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
+        r"""Return the variance (R,) of random directions, or of q coordinates s apart from x.
+
+        .. math:: (n / q - 1) \|\nabla \varphi\|^2 + (n / q)\, 2 n \sigma^2 / s^2
+
+        with a quarter of the noise's part for central differences.
+        """
+        q = self.coordinates_in(n)
+        if not q:
+            return self.random_variance(gradient_square, n, noise, radius)
+        noise_part = (0.5 if self.central else 2.0) * n * noise / self.spacing(n, radius) ** 2
+        return (n / q - 1.0) * gradient_square + n / q * noise_part
+
+    def bias_bound(self, curvature: float, n: int, radius: float) -> float:
+        """Return the bound for random directions, or L s sqrt(n) / 2 for coordinates s apart from x."""
+        if self.coordinates_in(n):
+            return 0.5 * curvature * self.spacing(n, radius) * n**0.5
+        return self.random_bias(curvature, n, radius)
 
     def estimate(
         self,
@@ -143,17 +194,21 @@ class DirectionalEstimator(GradientEstimator):
     ) -> Estimate:
         """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
-        sweep = self.sweep  # once: reading a parameter costs as much as a small array operation
-        k, r = n if sweep else self.batch_size, self.smoothing_radius if radius is None else radius
+        q = self.coordinates_in(n)  # once: reading a parameter costs as much as a small array operation
+        k, r = q or self.batch_size, self.smoothing_radius if radius is None else radius
         origin, start = None, 0
         if not self.central:
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
         good: Any = k
-        signs = np.sign(streams.normal("directions", 1, n)[:, 0]) if sweep else None
+        signs = np.sign(streams.normal("directions", 1, n)[:, 0]) if q else None
+        places = streams.subset("coordinates", n, q)[:, 0] if q else None
         for count in chunks(k, replicas * n * x.itemsize):
-            u = _coordinates(signs, start, count) if signs is not None else streams.normal("directions", count, n)
+            if signs is None or places is None:
+                u = streams.normal("directions", count, n)
+            else:
+                u = _coordinates(signs, places[:, start : start + count])
             start += count
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
@@ -166,13 +221,15 @@ class DirectionalEstimator(GradientEstimator):
             total += np.matmul(w[:, None, :], u)[:, 0, :]
             if k > 1:  # one direction tells nothing of their spread
                 square += np.einsum("rk,rk,rk->r", w, w, squares)
-        if not sweep:
+        if not q:
             return self._summary(total, square, good, base, oracle)
         if isinstance(good, np.ndarray):
             oracle.fail(good == 0)  # a slope that failed alone is 0: the others are what they are
-        # The spread of orthogonal samples tells of the gradient, not of an error.
-        unknown = np.nan if oracle.contract == "independent" else 0.0
-        return Estimate(total / n, np.full(replicas, unknown), base)
+        gradient = total / q
+        if oracle.contract == "independent":  # the spread of orthogonal samples does not tell of noise
+            return Estimate(gradient, np.full(replicas, np.nan), base)
+        # ||E g||^2 = (q / n) E ||g||^2, so that one block measures its own spread; a sweep is exact.
+        return Estimate(gradient, (1.0 - q / n) * np.square(gradient).sum(axis=1), base)
 
     def _slopes(self, phi: Phi, x: Array, u: Array, lengths: Array, origin: Any, oracle: ValueOracle) -> Array:
         steps = lengths[..., None] * u
@@ -199,9 +256,9 @@ class DirectionalEstimator(GradientEstimator):
         return Estimate(gradient, variance, base)
 
 
-def _coordinates(signs: Array, start: int, count: int) -> Array:
-    """Return sqrt(n) times +-e_i, of signs (R, n), for ``count`` coordinates i from ``start`` on, (R, count, n)."""
-    replicas, n = signs.shape
-    rows, at = np.zeros((replicas, count, n)), np.arange(count)
-    rows[:, at, start + at] = math.sqrt(n) * signs[:, start : start + count]
+def _coordinates(signs: Array, places: np.ndarray) -> Array:
+    """Return sqrt(n) times +-e_i, (R, q, n), of signs (R, n) and places i (R, q)."""
+    (replicas, n), count = signs.shape, places.shape[1]
+    rows, replica = np.zeros((replicas, count, n)), np.arange(replicas)[:, None]
+    rows[replica, np.arange(count), places] = math.sqrt(n) * signs[replica, places]
     return rows

@@ -44,6 +44,10 @@ class Coordinate(GradientEstimator):
         """Return the number of coordinates in one sweep: all n."""
         return n
 
+    def coordinates_in(self, n: int) -> int:
+        """Return the length of one sweep or block."""
+        return self.block_length(n)
+
     def _scale(self, n: int) -> float:
         return 1.0
 

@@ -33,12 +33,10 @@ class Gaussian(DirectionalEstimator):
         """Return the slopes along u_i themselves as the factors of the u_i, (R, k)."""
         return slopes
 
-    def bias_bound(self, curvature: float, n: int, radius: float) -> float:
-        """Return L nu sqrt(n), or a sweep's L nu n / 2: its steps have the length nu sqrt(n)."""
-        return curvature * radius * (0.5 * n if self.sweep else n**0.5)
+    def random_bias(self, curvature: float, n: int, radius: float) -> float:
+        """Return L nu sqrt(n)."""
+        return curvature * radius * n**0.5
 
-    def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Return ((n + 1) ||grad phi||^2 + 2 n sigma^2 / nu^2) / k, (R,), or a sweep's 2 sigma^2 / nu^2."""
-        if self.sweep:
-            return 0.0 * gradient_square + 2.0 * noise / radius**2
+    def random_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
+        """Return ((n + 1) ||grad phi||^2 + 2 n sigma^2 / nu^2) / k, (R,)."""
         return ((n + 1.0) * gradient_square + 2.0 * n * noise / radius**2) / self.batch_size

@@ -29,15 +29,13 @@ class Sphere(DirectionalEstimator):
         """Return n slope / ||u||^2, (R, k), the factors of the u_i."""
         return n * slopes / squares
 
-    def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Return ((n - 1) ||grad phi||^2 + 2 n^2 sigma^2 / r^2) / k, (R,), or a sweep's 2 n sigma^2 / r^2."""
-        if self.sweep:
-            return 0.0 * gradient_square + 2.0 * n * noise / radius**2
+    def random_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
+        """Return ((n - 1) ||grad phi||^2 + 2 n^2 sigma^2 / r^2) / k, (R,)."""
         return ((n - 1.0) * gradient_square + 2.0 * n * n * noise / radius**2) / self.batch_size
 
-    def bias_bound(self, curvature: float, n: int, radius: float) -> float:
-        """Return L r n / (n + 1), or a sweep's L r sqrt(n) / 2."""
-        return curvature * radius * (0.5 * n**0.5 if self.sweep else n / (n + 1.0))
+    def random_bias(self, curvature: float, n: int, radius: float) -> float:
+        """Return L r n / (n + 1)."""
+        return curvature * radius * n / (n + 1.0)
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
         """Return the two bounds (R,) on the variance that papers splm and zoeg print for this estimator.
@@ -45,7 +43,7 @@ class Sphere(DirectionalEstimator):
         ``splm (5)``: n^2 L^2 r^2 / (4k), which vanishes with r and is false in general (its proof drops the linear
         term). ``zoeg (8)``: (9 n^2 G^2 / (n + 2) + 3 n^2 L^2 r^2 / 4) / k, a bound on the second moment, which holds.
         """
-        if self.sweep:
+        if self.coordinates_in(n):
             return {}  # they are about random directions
         k, smooth = self.batch_size, np.square(n * curvature * radius)
         return {
@@ -66,10 +64,8 @@ class CentralSphere(Sphere):
 
     central = True
 
-    def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Return ((n - 1) ||grad phi||^2 + n^2 sigma^2 / (2 r^2)) / k, (R,), or a sweep's n sigma^2 / (2 r^2)."""
-        if self.sweep:
-            return 0.0 * gradient_square + n * noise / (2.0 * radius**2)
+    def random_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
+        """Return ((n - 1) ||grad phi||^2 + n^2 sigma^2 / (2 r^2)) / k, (R,)."""
         return ((n - 1.0) * gradient_square + n * n * noise / (2.0 * radius**2)) / self.batch_size
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:

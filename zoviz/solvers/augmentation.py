@@ -38,12 +38,10 @@ import numpy as np
 import param
 
 from zoviz.core.types import Array, Constants, Evaluation
-from zoviz.estimators import Coordinate
 from zoviz.estimators.base import DirectionalEstimator, Phi
 from zoviz.estimators.scalars import Watch
 from zoviz.solvers.base import Solver
 from zoviz.solvers.restoration import Restoration, violation_of
-from zoviz.solvers.step_rules import present_variance
 
 _WINDOW = 25
 """Iterations in a window (this and what follows chosen by us, on the engineering designs)."""
@@ -258,11 +256,7 @@ def judges_steps(solver: Solver, n: int, contract: str = "deterministic") -> boo
 
     They are where values repeat under the noise contract, and differences are along all n coordinates.
     """
-    estimator = solver.estimator
-    if isinstance(estimator, Coordinate):
-        exact = estimator.block_length(n) >= n
-    else:
-        exact = bool(getattr(estimator, "sweep", False))
+    exact = solver.estimator.coordinates_in(n) >= n
     return exact and contract == "deterministic" and bool(solver.get("augmentation"))
 
 
@@ -287,7 +281,7 @@ def augmentation_of_descent(
     solver: Solver, value: Evaluation, contract: str, n: int, penalty: float = 0.0
 ) -> Augmentation | None:
     """Return the penalties before the first step of a method that makes one estimate an iteration, in n variables."""
-    tested, variance = judges_steps(solver, n, contract), present_variance(solver, n)
+    tested, variance = judges_steps(solver, n, contract), solver.relative_variance(n)
     return first_augmentation(solver, value, tested, variance, penalty)
 
 
@@ -312,9 +306,7 @@ def watch_slopes(
     (x, value), estimator = at, solver.estimator
     n = x.shape[1]
     radius = estimator.smoothing_radius if radius is None else radius
-    spacing = radius
-    if isinstance(estimator, DirectionalEstimator):  # a sweep's draws are as long as a normal one
-        spacing = float(np.sqrt(n) * estimator.step_lengths(np.full((1, 1), float(n)), radius)[0, 0])
+    spacing = estimator.spacing(n, radius) if isinstance(estimator, DirectionalEstimator) else radius
     return Watch(phi, value.h, n, spacing)
 
 

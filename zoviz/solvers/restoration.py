@@ -36,7 +36,6 @@ import param
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
-from zoviz.estimators import Coordinate
 from zoviz.estimators.base import Phi
 from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
@@ -236,10 +235,8 @@ def first_place(solver: Solver, oracle: ProblemOracle, streams: Streams) -> Arra
     iterations that may pass without progress. Few random directions of many often gain nothing in as many steps.
     """
     estimator, n = solver.estimator, oracle.n
-    if isinstance(estimator, Coordinate):
-        tells = estimator.block_length(n) * _PATIENCE >= 2 * n
-    else:
-        tells = bool(getattr(estimator, "sweep", False)) or estimator.batch_size >= n
+    coordinates = estimator.coordinates_in(n)
+    tells = coordinates * _PATIENCE >= 2 * n if coordinates else estimator.batch_size >= n
     return streams.uniform("elsewhere", n) if tells else None
 
 

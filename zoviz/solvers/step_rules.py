@@ -107,29 +107,32 @@ def dual_of(solver: Solver) -> dict[str, str]:
     return {"dual": "exact"} if solver.get("dual") is None and takes_exact_slope(solver) else {}
 
 
-def sweep_of(solver: Solver, problem: Problem, constants: Constants) -> dict[str, bool]:
-    """Return whether a solver takes the n coordinates for its k directions: k >= n, values repeat, nothing is told.
+def directions_of(solver: Solver, problem: Problem, constants: Constants) -> dict[str, str]:
+    """Return which directions a solver's estimator takes: coordinates where values repeat and nothing is told.
 
-    Then n + 1 calls give the gradient itself, where k + 1 gave an estimate of relative variance (n - 1) / k. Nothing is
-    returned where the primal step is given, as in what is published, or the switch is.
+    A sweep of all n where k >= n: n + 1 calls give the gradient itself, where k + 1 gave an estimate of relative
+    variance (n - 1) / k. Else a block of k: the gradient is not zero at a solution where bounds are active, so that
+    random directions carry noise into all variables there, which blocks do not. Nothing is returned where the primal
+    step is given, as in what is published, or the directions are.
     """
     estimator = solver.estimator
-    if not isinstance(estimator, DirectionalEstimator) or estimator.sweep is not None:
+    if not isinstance(estimator, DirectionalEstimator) or estimator.directions is not None:
         return {}
     if solver.get("primal_step") is not None:
         return {}
-    exact = problem.noise == "deterministic" and constants.measured
-    return {"estimator.sweep": exact and estimator.batch_size >= problem.domain.n}
+    if problem.noise != "deterministic" or not constants.measured:
+        return {"estimator.directions": "random"}
+    return {"estimator.directions": "sweep" if estimator.batch_size >= problem.domain.n else "block"}
 
 
-def variance_of(solver: Solver, sweep: dict[str, bool], n: int) -> float:
-    """Return the relative variance of a solver's estimates, 0 where ``sweep_of`` says that they are exact."""
-    return 0.0 if any(sweep.values()) else solver.relative_variance(n)
-
-
-def present_variance(solver: Solver, n: int) -> float:
-    """Return the relative variance of the estimates that a solver makes with its present estimator, in n variables."""
-    return variance_of(solver, {"sweep": bool(getattr(solver.estimator, "sweep", False))}, n)
+def variance_of(solver: Solver, chosen: dict[str, str], n: int) -> float:
+    """Return the relative variance of a solver's estimates in n variables, along what ``directions_of`` chose."""
+    estimator = solver.estimator
+    if not chosen:
+        return solver.relative_variance(n)
+    estimator = estimator.clone()
+    estimator.directions = chosen["estimator.directions"]
+    return float(estimator.predicted_variance(np.ones(1), n, 0.0, 1.0)[0])
 
 
 def following(step: float | Array, reach: float | None, y: Array) -> float | Array:

@@ -37,7 +37,7 @@ CREWS: dict[str, Callable[[], Any]] = {
 def test_workers_give_what_a_single_thread_gives(crew: str, functions: ModuleType) -> None:
     def result(workers: Any) -> Any:
         problem = BlackBox(functions.matrix, [functions.slope, functions.bowl], bounds=BOX, workers=workers)
-        solver = ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=50, sweep=False))
+        solver = ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=50, directions="random"))
         return Run(problem=problem, solver=solver, replicas=2, iterations=5, seed=2).run()
 
     workers, expected = CREWS[crew](), result(None)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.encoding import legacy_names
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, every, required
-from zoviz.estimators import GradientEstimator
+from zoviz.estimators import GradientEstimator, Sphere
 from zoviz.problems import BlackBox, Executable, LoadTracking, LossTuning, Problem
 from zoviz.runs.storage import recipe
 from zoviz.runs.storage.recipe import check_same, describe, name_of, rebuild
@@ -116,6 +117,19 @@ def test_parameters_that_came_later_are_what_they_were_then() -> None:
     later = {"images", "system_radius"}
     first = [one | {"values": {name: v for name, v in one["values"].items() if name not in later}} for one in row]
     assert first != row and recipe.read(json.dumps(first)) == row
+
+
+def test_a_switch_that_became_a_word_is_read_and_has_the_ids_it_had() -> None:
+    row = describe([Sphere(directions="sweep"), Sphere(directions="random"), Sphere()])
+    first = recipe.as_first_stored(row)
+    assert [one["values"].get("sweep", "none") for one in first] == [True, False, "none"]
+    assert recipe.read(json.dumps(first)) == describe(
+        [Sphere(directions=word) for word in ("sweep", "random", "random")]
+    )
+    assert legacy_names.chosen({"estimator.sweep": True, "dual_step": 1.0}) == {
+        "estimator.directions": "sweep",
+        "dual_step": 1.0,
+    }
 
 
 def test_a_users_class_of_the_same_name_is_another() -> None:

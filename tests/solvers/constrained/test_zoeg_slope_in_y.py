@@ -40,11 +40,12 @@ def test_rows_that_are_drawn_at_random_leave_joint_directions_no_way(cls: type[S
     assert left[0] < 0.1 and left[1] > 1.0, left
 
 
-@pytest.mark.parametrize("n, swept", [(8, True), (12, False)])
-def test_directions_in_x_alone_become_the_coordinates_where_they_suffice(n: int, swept: bool) -> None:
+@pytest.mark.parametrize("n, directions", [(8, "sweep"), (12, "block")])
+def test_directions_in_x_alone_become_coordinates(n: int, directions: str) -> None:
     """Ten directions in eight variables are a whole gradient, where values repeat and nothing is told."""
     problem = ConexQCQP(n=n, scaled=True)
     chosen, joint = Run(problem, ZOEG(), iterations=2), Run(problem, ZOEG(dual="estimated"), iterations=2)
     chosen.run(), joint.run()
-    assert chosen.resolved["estimator.sweep"] is swept and ("contraction" in chosen.resolved) is swept
-    assert "estimator.sweep" not in joint.resolved and "restoration" not in joint.resolved
+    assert chosen.resolved["estimator.directions"] == directions
+    assert ("contraction" in chosen.resolved) == (directions == "sweep"), "fields of a block are not exact"
+    assert "estimator.directions" not in joint.resolved and "restoration" not in joint.resolved

@@ -79,13 +79,13 @@ def test_only_a_switch_without_a_rule_is_a_switch() -> None:
 def test_the_form_says_what_the_rule_has_switched() -> None:
     solver = ZOSPLM()
     form = SolverForm(solver)
-    sweep, penalty = form.fields["estimator.sweep"], form.fields["augmentation"]
-    assert [shown(sweep), shown(penalty)] == ["auto", "auto"]
-    form.suggest({"primal_step": 1e-3, "estimator.sweep": True, "augmentation": False})
-    assert [shown(sweep), shown(penalty)] == ["auto: on", "auto: off"]
+    directions, penalty = form.fields["estimator.directions"], form.fields["augmentation"]
+    assert [shown(directions), shown(penalty)] == ["auto", "auto"]
+    form.suggest({"primal_step": 1e-3, "estimator.directions": "sweep", "augmentation": True})
+    assert [shown(directions), shown(penalty)] == ["auto: sweep", "auto: on"]
     form.suggest({"dual_step": 1e-3})
-    assert [shown(sweep), shown(penalty)] == ["auto: off", "auto: off"], "what no rule switches on is off"
-    assert solver.augmentation is None and solver.estimator.sweep is None
+    assert [shown(directions), shown(penalty)] == ["auto", "auto: off"], "what no rule switches on is off"
+    assert solver.augmentation is None and solver.estimator.directions is None
 
 
 def test_the_form_says_which_slope_the_rule_takes() -> None:

@@ -14,19 +14,26 @@ import numpy as np
 CLASSES: Mapping[str, str] = {"Kept": "Candidate", "Stage": "StageStart"}
 """Classes and functions of zoviz that were renamed: the name that stores hold, and today's."""
 
-PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}
+_DIRECTIONAL = ("Sphere", "CentralSphere", "Gaussian")
+_SWEEP: Mapping[Any, str] = {True: "sweep", False: "random"}
+
+PARAMETERS: Mapping[str, Mapping[str, str]] = {
+    "Run": {"feasibility_tolerance": "tolerance"},
+    **dict.fromkeys(_DIRECTIONAL, {"sweep": "directions"}),
+}
 """Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
-VALUES: Mapping[str, Mapping[str, Mapping[str, str]]] = dict.fromkeys(
-    ("Coordinate", "Block"), {"differences": {"as the noise asks": "auto"}}
-)
-"""Words that parameters take and that were renamed: by class and parameter, the word that stores hold, and today's."""
+VALUES: Mapping[str, Mapping[str, Mapping[Any, str]]] = {
+    **dict.fromkeys(("Coordinate", "Block"), {"differences": {"as the noise asks": "auto"}}),
+    **dict.fromkeys(_DIRECTIONAL, {"directions": _SWEEP}),
+}
+"""Words and switches that were renamed: by class and today's parameter, the value that stores hold, and today's."""
 
 _AS_PUBLISHED: Mapping[str, Any] = {"step_reach": 1e9, "restoration": 0, "augmentation": False}
 ABSENT: Mapping[str, Mapping[str, Any]] = {
     **dict.fromkeys(("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA"), _AS_PUBLISHED),
     **dict.fromkeys(("ZOEG", "ZOCEG", "ZOBCEG"), {**_AS_PUBLISHED, "contraction": 0.0}),
-    **dict.fromkeys(("Sphere", "CentralSphere", "Gaussian"), {"sweep": False}),
+    **dict.fromkeys(_DIRECTIONAL, {"directions": "random"}),
     **dict.fromkeys(("OAGD", "SOBOW", "SOBBO"), {"system_radius": 1e9}),
     "LossTuning": {"images": 1},
 }
@@ -168,6 +175,15 @@ def current(name: str) -> str:
 def first_path(name: str) -> str:
     """Return the first stores' name of a class or function of zoviz, with its module; other names unchanged."""
     return f"zoviz.{_MODULES[name]}:{name}" if name in _MODULES else name
+
+
+def chosen(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by a solver's dotted names, as a rule chose them or a run had them, under today's names."""
+    old, today = "estimator.sweep", "estimator.directions"
+    return {
+        today if name == old else name: _SWEEP.get(value, value) if name == old else value
+        for name, value in stored.items()
+    }
 
 
 def oracle_progress(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,7 +90,8 @@ def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
         raise ZovizError(f"Expected a checkpoint of version {VERSION} at most, got {version}: update zoviz.")
     if version < 2:
         content = _of_version_1(content)
-    return content if version == VERSION else _of_version_2(content)
+    names = {key: legacy_names.chosen(content[key]) for key in ("resolved", "live")}
+    return (content if version == VERSION else _of_version_2(content)) | names
 
 
 def _of_version_2(content: dict[str, Any]) -> dict[str, Any]:

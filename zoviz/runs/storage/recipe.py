@@ -129,15 +129,18 @@ def as_first_stored(one: Any) -> Any:
     later = legacy_names.ABSENT.get(str(one.get("class")), {})
     if later and isinstance(one.get("values"), dict):
         one = one | {"values": {k: held for k, held in one["values"].items() if k not in later or held is not None}}
+    names = {today: name for name, today in legacy_names.PARAMETERS.get(str(one.get("class")), {}).items()}
+    if names and isinstance(one.get("values"), dict):
+        one = one | {"values": {names.get(k, k): held for k, held in one["values"].items()}}
     return {
         name: legacy_names.first_path(item) if name in tags and isinstance(item, str) else as_first_stored(item)
         for name, item in one.items()
     }
 
 
-def _word(renames: Mapping[str, Mapping[str, str]], name: str, value: Any) -> Any:
-    """Return a parameter's value, in another word where that was renamed."""
-    return renames.get(name, {}).get(value, value) if isinstance(value, str) else value
+def _word(renames: Mapping[str, Mapping[Any, Any]], name: str, value: Any) -> Any:
+    """Return a parameter's value, another one where that was renamed."""
+    return renames.get(name, {}).get(value, value) if isinstance(value, (str, bool)) else value
 
 
 class _Names:

@@ -215,11 +215,11 @@ class ExtraGradient(Solver):
         curvature = constants.lagrangian_curvature(_MULTIPLIER)
         least = FINE_RADIUS if constants.measured else COARSE_RADIUS
         radius = radius_of(self, problem, constants, least)
-        sweep = self.sweep(problem, constants)
-        pace, dual_pace, inflation = self.pace(n, problem.m, sweep)
+        directions = self.directions(problem, constants)
+        pace, dual_pace, inflation = self.pace(n, problem.m, directions)
         inflation *= self.noise_factor(constants, n, radius)
         return (
-            sweep
+            directions
             | reach_of(self, curvature, constants)
             | patience_of(self)
             | self.test_of()
@@ -232,13 +232,13 @@ class ExtraGradient(Solver):
             }
         )
 
-    def sweep(self, problem: Problem, constants: Constants) -> dict[str, bool]:
-        """Return whether the rule takes coordinates for random directions: nothing where there are none."""
+    def directions(self, problem: Problem, constants: Constants) -> dict[str, str]:
+        """Return the rule's choice of random directions or coordinates: nothing where there is none."""
         return {}
 
-    def pace(self, n: int, m: int, sweep: dict[str, bool]) -> tuple[float, float, float]:
+    def pace(self, n: int, m: int, directions: dict[str, str]) -> tuple[float, float, float]:
         """Return factors s of the primal and t of the dual step, and 1 + v; v = 0 for differences along coordinates."""
-        return PACE, DUAL_SHARE / PACE, 1.0 + variance_of(self, sweep, n)
+        return PACE, DUAL_SHARE / PACE, 1.0 + variance_of(self, directions, n)
 
     def test_of(self) -> dict[str, float]:
         """Return the rule's nu of Khobotov's test; nothing where the primal step is given, or nu."""

@@ -50,12 +50,11 @@ from zoviz.solvers.step_rules import (
     FINE_RADIUS,
     balanced_step,
     diminishing,
+    directions_of,
     following,
     noisy_radius,
-    present_variance,
     reach_of,
     step_reach_parameter,
-    sweep_of,
     variance_of,
 )
 
@@ -191,8 +190,8 @@ class SZOConEX(Solver):
         """
         n = problem.domain.n
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
-        sweep = sweep_of(self, problem, constants) if self.directions == "shared" else {}
-        variance = variance_of(self, sweep, n) * (1 if self.directions == "shared" else problem.m + 1)
+        chosen = directions_of(self, problem, constants) if self.directions == "shared" else {}
+        variance = variance_of(self, chosen, n) * (1 if self.directions == "shared" else problem.m + 1)
         least = FINE_RADIUS if constants.measured else COARSE_RADIUS
         radius = noisy_radius(constants, n, self.estimator.batch_size, least)
         if isinstance(self.estimator, Gaussian) and radius > least:
@@ -202,7 +201,7 @@ class SZOConEX(Solver):
             reach_of(self, curvature, constants)
             | patience_of(self)
             | augmentation_of(self, constants)
-            | sweep
+            | chosen
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
                 "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
@@ -289,7 +288,7 @@ class SZOConEX(Solver):
         y = iterate.dual
         if judges_steps(self, iterate.x.shape[1]) or self.schedule != "constant" or y is None:
             return {}
-        variance = present_variance(self, iterate.x.shape[1]) * (1 if self.directions == "shared" else y.shape[1] + 1)
+        variance = self.relative_variance(iterate.x.shape[1]) * (1 if self.directions == "shared" else y.shape[1] + 1)
         step = primal_limits(
             constants,
             y,

@@ -44,12 +44,11 @@ from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_
 from zoviz.solvers.step_rules import (
     FINE_RADIUS,
     balanced_step,
+    directions_of,
     following,
-    present_variance,
     radius_of,
     reach_of,
     step_reach_parameter,
-    sweep_of,
     variance_of,
 )
 
@@ -158,8 +157,8 @@ class ZOALM(Solver):
         """
         n = problem.domain.n
         radius = radius_of(self, problem, constants, FINE_RADIUS)
-        sweep = sweep_of(self, problem, constants)
-        inflation, noise = 1.0 + variance_of(self, sweep, n), self.noise_factor(constants, n, radius)
+        directions = directions_of(self, problem, constants)
+        inflation, noise = 1.0 + variance_of(self, directions, n), self.noise_factor(constants, n, radius)
         slope = constants.safe_start_slope
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)
         bend = beta * slope**2 if constants.constraint_slope else 0.0
@@ -168,7 +167,7 @@ class ZOALM(Solver):
             reach_of(self, curvature, constants, bend)
             | patience_of(self)
             | augmentation_of(self, constants)
-            | sweep
+            | directions
             | {
                 "primal_step": 1.0 / (curvature * inflation * noise),
                 "dual_step": beta / noise,
@@ -227,7 +226,7 @@ class ZOALM(Solver):
         step = primal_limits(
             constants,
             y,
-            end=descent_end(present_variance(self, iterate.x.shape[1])),
+            end=descent_end(self.relative_variance(iterate.x.shape[1])),
             weight=bend,
             answer=coupling(constants, min(self.dual_step, self.penalty)),
             reach=self.step_reach,

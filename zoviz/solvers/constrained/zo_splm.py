@@ -44,12 +44,11 @@ from zoviz.solvers.step_rules import (
     DUAL_SHARE,
     FINE_RADIUS,
     balanced_step,
+    directions_of,
     following,
-    present_variance,
     radius_of,
     reach_of,
     step_reach_parameter,
-    sweep_of,
     variance_of,
     with_proximal,
 )
@@ -152,8 +151,8 @@ class ZOSPLM(Solver):
         n, rho = problem.domain.n, constants.weak_convexity
         p = self.proximal_weight or (_MODULUS_SHARE * constants.curvature if constants.measured else 2.0 * rho or 1.0)
         radius = radius_of(self, problem, constants, FINE_RADIUS)
-        sweep = sweep_of(self, problem, constants)
-        inflation = (1.0 + variance_of(self, sweep, n)) * self.noise_factor(constants, n, radius)
+        directions = directions_of(self, problem, constants)
+        inflation = (1.0 + variance_of(self, directions, n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
         bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, _TINY) - 1.0
         dual = min(max(_MODERATE, _BENT * bent), _LARGEST)
@@ -162,7 +161,7 @@ class ZOSPLM(Solver):
             reach_of(self, steepest, constants, p)
             | patience_of(self)
             | augmentation_of(self, constants)
-            | sweep
+            | directions
             | {
                 "primal_step": _PRIMAL_SHARE / (steepest * inflation),
                 "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),
@@ -227,7 +226,7 @@ class ZOSPLM(Solver):
         step = primal_limits(
             constants,
             y,
-            end=descent_end(present_variance(self, iterate.x.shape[1])),
+            end=descent_end(self.relative_variance(iterate.x.shape[1])),
             weight=float(self.proximal_weight),
             answer=coupling(constants, self.dual_step),
             cap=None if self.dual_cap is None else self.dual_cap * y.shape[1] ** 0.5,

@@ -63,7 +63,7 @@ class ZOBCEG(ExtraGradient):
             )
         return None
 
-    def pace(self, n: int, m: int, sweep: dict[str, bool]) -> tuple[float, float, float]:
+    def pace(self, n: int, m: int, directions: dict[str, str]) -> tuple[float, float, float]:
         """Return factors of both steps, the dual one slowed by tau / n since x_i moves more rarely than y; and 1."""
         # Not by pass_length: in this order of operations, recorded runs repeat to the bit.
         return PACE, DUAL_SHARE / PACE * min(self.estimator.block_size, n) / n, 1.0

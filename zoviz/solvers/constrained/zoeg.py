@@ -19,12 +19,12 @@ from zoviz.solvers.base import Info, Target
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 from zoviz.solvers.restoration import Restoration
 from zoviz.solvers.step_rules import (
+    directions_of,
     dual_of,
     dual_parameter,
     joint_target,
-    present_variance,
-    sweep_of,
     takes_exact_slope,
+    variance_of,
 )
 
 _PACE, _DUAL_PACE = 0.5, 0.2
@@ -59,23 +59,24 @@ class ZOEG(ExtraGradient):
     dual = dual_parameter()
     estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))
 
-    def sweep(self, problem: Problem, constants: Constants) -> dict[str, bool]:
-        """Return whether k >= n directions, in x alone, become the coordinates: where values repeat, untold."""
-        return sweep_of(self, problem, constants) if takes_exact_slope(self) else {}
+    def directions(self, problem: Problem, constants: Constants) -> dict[str, str]:
+        """Return whether directions, in x alone, become coordinates: where values repeat, untold."""
+        return directions_of(self, problem, constants) if takes_exact_slope(self) else {}
 
-    def pace(self, n: int, m: int, sweep: dict[str, bool]) -> tuple[float, float, float]:
+    def pace(self, n: int, m: int, directions: dict[str, str]) -> tuple[float, float, float]:
         """Return factors of the primal and the dual step, half of what exact fields bear, and 1 + v.
 
-        v = (n - 1) / k for the sphere with an exact slope in y, (n + m - 1) / k without; coordinates are exact.
+        v = (n - 1) / k for the sphere with an exact slope in y, (n + m - 1) / k without, n / k - 1 for a block of
+        coordinates; a sweep of them is exact.
         """
-        if any(sweep.values()):
-            return super().pace(n, m, sweep)
-        return _PACE, _DUAL_PACE, 1.0 + self.relative_variance(n if takes_exact_slope(self) else n + m)
+        if "sweep" in directions.values():
+            return super().pace(n, m, directions)
+        return _PACE, _DUAL_PACE, 1.0 + variance_of(self, directions, n if takes_exact_slope(self) else n + m)
 
     @property
     def testable(self) -> bool:  # type: ignore[override]
-        """Whether fields are exact: coordinates in x, and h(x) along y."""
-        return self.dual == "exact" and bool(self.estimator.sweep)
+        """Whether fields are exact: a sweep of the coordinates in x, and h(x) along y."""
+        return self.dual == "exact" and self.estimator.directions == "sweep"
 
     @property
     def needs_saddle_point(self) -> bool:
@@ -93,7 +94,7 @@ class ZOEG(ExtraGradient):
         longer step a large y keeps itself large.
         """
         values = super().suggest(problem, constants) | dual_of(self)
-        if not values.get("estimator.sweep"):
+        if values.get("estimator.directions") != "sweep":
             values.pop("contraction", None)
         if not takes_exact_slope(self):
             for name in ("restoration", "augmentation"):
@@ -126,7 +127,7 @@ class ZOEG(ExtraGradient):
 
     def field_variance(self, n: int, m: int) -> float:
         """Return the relative variance of the field, whose part in y is estimated too where that is not exact."""
-        return present_variance(self, n if self.dual == "exact" else n + m)
+        return self.relative_variance(n if self.dual == "exact" else n + m)
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return the magnitudes of the Lagrangian in x, or of the saddle function in (x, y), for theory."""

@@ -46,12 +46,11 @@ from zoviz.solvers.step_rules import (
     DUAL_SHARE,
     balanced_step,
     diminishing,
+    directions_of,
     following,
-    present_variance,
     radius_of,
     reach_of,
     step_reach_parameter,
-    sweep_of,
     variance_of,
 )
 
@@ -153,15 +152,15 @@ class ZOGDA(Solver):
         """
         n = problem.domain.n
         radius = radius_of(self, problem, constants, COARSE_RADIUS)
-        sweep = sweep_of(self, problem, constants) if self.dual == "exact" else {}
-        inflation = (1.0 + variance_of(self, sweep, n)) * self.noise_factor(constants, n, radius)
+        directions = directions_of(self, problem, constants) if self.dual == "exact" else {}
+        inflation = (1.0 + variance_of(self, directions, n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
             | augmentation_of(self, constants)
-            | sweep
+            | directions
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * inflation),
                 "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
@@ -212,7 +211,7 @@ class ZOGDA(Solver):
         step = primal_limits(
             constants,
             y,
-            end=descent_end(present_variance(self, iterate.x.shape[1])),
+            end=descent_end(self.relative_variance(iterate.x.shape[1])),
             answer=coupling(constants, self.dual_step),
             reach=self.step_reach,
         )

@@ -403,8 +403,8 @@ class AutoChoice(PyComponent, WidgetBase):
     """A list of auto and the choices for a parameter that may be None, with what the rule chooses, as ``auto: on``.
 
     For a param.Boolean, whose switch has two places only, and would show None as off, also where the rule has chosen
-    on; and for a param.Selector. Use it as ``AutoChoice.from_param(obj.param.sweep)`` or ``pn.Param(obj,
-    widgets={"sweep": AutoChoice})``.
+    on; and for a param.Selector. Use it as ``AutoChoice.from_param(obj.param.restart)`` or ``pn.Param(obj,
+    widgets={"restart": AutoChoice})``.
     """
 
     value = param.Parameter(default=None, allow_None=True)
