@@ -149,7 +149,10 @@ class DirectionalEstimator(GradientEstimator):
 
     def coordinates_in(self, n: int) -> int:
         """Return n in a sweep, min(k, n) in a block, 0 where directions are random."""
-        return {"sweep": n, "block": min(self.batch_size, n)}.get(str(self.directions), 0)
+        directions = self.directions  # once: reading a parameter costs as much as a small array operation
+        if directions is None or directions == "random":
+            return 0
+        return n if directions == "sweep" else min(self.batch_size, n)
 
     def calls(self, n: int) -> int:
         """Return k + 1, a base point and k probes; 2k for central differences; n for k in a sweep, or less in a block.
@@ -194,7 +197,7 @@ class DirectionalEstimator(GradientEstimator):
     ) -> Estimate:
         """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
-        q = self.coordinates_in(n)  # once: reading a parameter costs as much as a small array operation
+        q = self.coordinates_in(n)
         k, r = q or self.batch_size, self.smoothing_radius if radius is None else radius
         origin, start = None, 0
         if not self.central:

@@ -180,7 +180,7 @@ class ZOSPLM(Solver):
 
     def iterate(self, state: SPLMState) -> Iterate:
         """Return the iterate, its multipliers and the proximal centre z."""
-        return super().iterate(state)._replace(centre=state.z)
+        return Iterate(state.x, state.y, state.value, centre=state.z)
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
         """Take the primal, the dual and the proximal step."""
