@@ -155,10 +155,7 @@ class DirectionalEstimator(GradientEstimator):
         return n if directions == "sweep" else min(self.batch_size, n)
 
     def calls(self, n: int) -> int:
-        """Return k + 1, a base point and k probes; 2k for central differences; n for k in a sweep, or less in a block.
-
-        A block has at most n coordinates.
-        """
+        """Return q + 1, a base point and q probes, or 2q for central differences: of k directions or q coordinates."""
         k = self.coordinates_in(n) or self.batch_size
         return 2 * k if self.central else k + 1
 
