@@ -9,7 +9,7 @@ from zoviz import Run
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators.scalars import Lagrangian, Watch
 from zoviz.papers.robustness.known_constants import without_constants
-from zoviz.problems import BlackBox, ConexQCQP, NonconvexQCQP
+from zoviz.problems import BlackBox, ConexQCQP, NonconvexQCQP, Spring
 from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
 from zoviz.solvers.augmentation import Augmentation, first_augmentation
 
@@ -55,6 +55,39 @@ def test_a_penalty_comes_where_a_window_lessens_no_violation_and_only_there() ->
             np.testing.assert_allclose(standing.penalty, [[0.25 / (0.5 * 4.0), 0.25 / (0.5 * 16.0)]])
     assert not falling.penalty.any()
     np.testing.assert_allclose(standing.factor, [1.0])
+
+
+def test_it_does_not_grow_near_the_boundary_while_the_objective_falls() -> None:
+    moving = standing = far = penalties()
+    for k in range(100):
+        violation = 1.0 if k == 0 else 0.005
+        moving = moving.after(None, value([-0.1 * k], [[violation, -1.0]]), seen())
+        standing = standing.after(None, value([0.0], [[violation, -1.0]]), seen())
+        far = far.after(None, value([-0.1 * k], [[1.0, -1.0]]), seen())
+    assert not moving.factor.any() and standing.factor[0] == 0.5 and far.factor[0] == 1.0
+
+
+def test_slopes_far_outside_do_not_count() -> None:
+    outside = inside = penalties(squares=np.array([[1.0, 1.0]]))
+    outside = outside.after(None, value([0.0], [[1.0, -1.0]]), seen())
+    inside = inside.after(None, value([0.0], [[0.5, -1.0]]), seen())
+    np.testing.assert_allclose(outside.squares, [[1.0, 1.0]])
+    np.testing.assert_allclose(inside.squares, [[1.0 + 0.05 * 3.0, 1.0 + 0.05 * 15.0]])
+
+
+@pytest.mark.parametrize("cls", [ZOSPLM, pytest.param(ZOGDA, marks=pytest.mark.slow)])
+def test_a_curved_valley_is_followed(cls: type[Solver], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The spring's; the ablation: a penalty that grows by what motion leaves of the violation stops on the way."""
+    left = []
+    for near in (None, 0.0):
+        if near is not None:
+            monkeypatch.setattr("zoviz.solvers.augmentation._NEAR", near)
+        run = Run(Spring(), cls(), replicas=8, iterations=3000, seed=1)
+        run.run()
+        gap = np.abs(run.trace["gap"])
+        assert run.trace["violation"][-1].max() < 1e-2
+        left.append(float((gap[-1] / gap[0]).max()))
+    assert left[0] < 0.5 < 0.8 < left[1], left
 
 
 def test_where_steps_cannot_be_judged_they_are_shorter_and_a_small_violation_counts_as_none() -> None:
@@ -149,6 +182,7 @@ def test_a_window_is_as_long_as_blocks_take_to_move_every_variable(
     monkeypatch: pytest.MonkeyPatch, as_blocks_move: bool
 ) -> None:
     """Else ZOBCEG, which moves five of fifty variables a time, takes slow progress for none, and penalties grow."""
+    monkeypatch.setattr("zoviz.solvers.augmentation._NEAR", 0.0)  # near the boundary that would see slow progress, too
     if not as_blocks_move:
         monkeypatch.setattr(ZOBCEG, "pass_length", lambda self, n: 1.0)
     problem = without_constants(ConexQCQP(n=50))
