@@ -16,9 +16,10 @@ With linear constraints, 500 iterations: 36 pairs converge, 8 are refused. Onlin
 ``LossTuning`` and 3000 rounds of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 55
 converge and 5 are refused.
 
-Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 41
-converge, 4 are refused (OGDA-RR), 6 stall, all on the spring, by the replicas whose f begins near f* (they end
-feasible, at up to 24 f*, but for ProximalPoint), and one diverges, DSZOG on the beam, in one of eight replicas.
+Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 44
+converge, 4 are refused (OGDA-RR), two stall and one diverges on the spring (ProximalPoint, ZOBCEG, SZO-ConEX: .003 to
+.034 left in the median replica; the worst ones' f begins near f*, so that their start's gap is small), and DSZOG
+diverges on the beam in one of eight replicas. In ten seconds all but ProximalPoint and SZO-ConEX on the spring converge.
 
     python -m zoviz.papers.robustness.pairs linear                       # 2000 iterations a pair
     python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 100000 --seconds 20
