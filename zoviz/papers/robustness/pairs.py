@@ -19,7 +19,8 @@ converge and 5 are refused.
 Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 44
 converge, 4 are refused (OGDA-RR), two stall and one diverges on the spring (ProximalPoint, ZOBCEG, SZO-ConEX: .003 to
 .034 left in the median replica; the worst ones' f begins near f*, so that their start's gap is small), and DSZOG
-diverges on the beam in one of eight replicas. In ten seconds all but ProximalPoint and SZO-ConEX on the spring converge.
+diverges on the beam in one of eight replicas. In ten seconds all but ProximalPoint and SZO-ConEX on the spring
+converge.
 
     python -m zoviz.papers.robustness.pairs linear                       # 2000 iterations a pair
     python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 100000 --seconds 20
