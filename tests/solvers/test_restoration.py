@@ -104,7 +104,7 @@ def test_a_replica_that_restored_twice_in_vain_begins_elsewhere() -> None:
 def test_the_corner_where_the_toy_is_least_violated_is_left(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At (1, 0) the wavy constraint is 1/2 and rises along both edges; with no place to go to all runs end there."""
     monkeypatch.setattr(rules, "_PLACES", places)
-    run = Run(problem=Gramacy(), solver=ZOSPLM(), replicas=4, iterations=400, seed=3)
+    run = Run(problem=Gramacy(), solver=ZOSPLM(), replicas=4, iterations=1600, seed=3)
     run.run()
     if places:
         assert run.trace["violation"][-1].max() < 1e-3
