@@ -68,7 +68,7 @@ class StoredRun:
         stored = {renamed.get(name, name): rebuild(held) for name, held in json.loads(self.recipe["settings"]).items()}
         earlier = {"curvature_scaling": UNDER_NOISE}  # of runs from before it was a setting
         self.settings: dict[str, Any] = earlier | stored | {name: getattr(record, name) for name in LISTED}
-        self.resolved = legacy_names.chosen(rebuild(json.loads(self.recipe["resolved"])))
+        self.resolved = legacy_names.solver_values(rebuild(json.loads(self.recipe["resolved"])))
         self.schedule = Journal(_change(rebuild(change)) for change in json.loads(self.recipe["schedule"]))
         self.journal = Journal(_changes(connection, run))
         self.trace = _course(connection, run, "trace", CAPACITY)

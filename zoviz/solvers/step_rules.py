@@ -125,13 +125,12 @@ def directions_of(solver: Solver, problem: Problem, constants: Constants) -> dic
     return {"estimator.directions": "sweep" if estimator.batch_size >= problem.domain.n else "block"}
 
 
-def variance_of(solver: Solver, chosen: dict[str, str], n: int) -> float:
-    """Return the relative variance of a solver's estimates in n variables, along what ``directions_of`` chose."""
-    estimator = solver.estimator
-    if not chosen:
+def variance_of(solver: Solver, directions: dict[str, str], n: int) -> float:
+    """Return the relative variance of a solver's estimates in n variables, along what ``directions_of`` returned."""
+    if not directions:
         return solver.relative_variance(n)
-    estimator = estimator.clone()
-    estimator.directions = chosen["estimator.directions"]
+    estimator = solver.estimator.clone()
+    estimator.directions = directions["estimator.directions"]
     return float(estimator.predicted_variance(np.ones(1), n, 0.0, 1.0)[0])
 
 

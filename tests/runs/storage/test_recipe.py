@@ -126,7 +126,7 @@ def test_a_switch_that_became_a_word_is_read_and_has_the_ids_it_had() -> None:
     assert recipe.read(json.dumps(first)) == describe(
         [Sphere(directions=word) for word in ("sweep", "random", "random")]
     )
-    assert legacy_names.chosen({"estimator.sweep": True, "dual_step": 1.0}) == {
+    assert legacy_names.solver_values({"estimator.sweep": True, "dual_step": 1.0}) == {
         "estimator.directions": "sweep",
         "dual_step": 1.0,
     }

@@ -177,7 +177,7 @@ def first_path(name: str) -> str:
     return f"zoviz.{_MODULES[name]}:{name}" if name in _MODULES else name
 
 
-def chosen(stored: Mapping[str, Any]) -> dict[str, Any]:
+def solver_values(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return values by a solver's dotted names, as a rule chose them or a run had them, under today's names."""
     old, today = "estimator.sweep", "estimator.directions"
     return {

@@ -90,7 +90,7 @@ def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
         raise ZovizError(f"Expected a checkpoint of version {VERSION} at most, got {version}: update zoviz.")
     if version < 2:
         content = _of_version_1(content)
-    names = {key: legacy_names.chosen(content[key]) for key in ("resolved", "live")}
+    names = {key: legacy_names.solver_values(content[key]) for key in ("resolved", "live")}
     return (content if version == VERSION else _of_version_2(content)) | names
 
 

@@ -190,8 +190,8 @@ class SZOConEX(Solver):
         """
         n = problem.domain.n
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
-        chosen = directions_of(self, problem, constants) if self.directions == "shared" else {}
-        variance = variance_of(self, chosen, n) * (1 if self.directions == "shared" else problem.m + 1)
+        kind = directions_of(self, problem, constants) if self.directions == "shared" else {}
+        variance = variance_of(self, kind, n) * (1 if self.directions == "shared" else problem.m + 1)
         least = FINE_RADIUS if constants.measured else COARSE_RADIUS
         radius = noisy_radius(constants, n, self.estimator.batch_size, least)
         if isinstance(self.estimator, Gaussian) and radius > least:
@@ -201,7 +201,7 @@ class SZOConEX(Solver):
             reach_of(self, curvature, constants)
             | patience_of(self)
             | augmentation_of(self, constants)
-            | chosen
+            | kind
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
                 "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
