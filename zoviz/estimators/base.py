@@ -128,7 +128,7 @@ class DirectionalEstimator(GradientEstimator):
         objects=["random", "block", "sweep"],
         label="Kind of directions",
         doc="random: k random ones, as published. block: k of the n coordinates, drawn anew for each estimate. sweep: "
-        "all n. Auto: by the rule, coordinates where values repeat and nothing is told.",
+        "all n. Auto: by the solver's rule, coordinates where values repeat and nothing is told, else random.",
     )
 
     def step_lengths(self, squares: Array, radius: float) -> Array:
