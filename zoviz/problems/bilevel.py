@@ -153,6 +153,11 @@ class OnlineBilevel(Problem):
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
     @property
+    def leader_gradient_doubt(self) -> str:
+        """Why the leader's own gradient grad_x f_t may lead to no stationary point of F_t, as a clause; else empty."""
+        return ""
+
+    @property
     def differentiable(self) -> bool:
         """Whether the problem has gradients and products, so that first-order methods may run."""
         return type(self).inner_jacobian_vector is not OnlineBilevel.inner_jacobian_vector

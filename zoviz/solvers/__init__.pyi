@@ -231,7 +231,7 @@ class SZOConEX(_SZOConEX):
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
-    dual_cap: float
+    dual_cap: float | None
     report: Literal["last", "average"]
     estimator: GradientEstimator
     def __init__(
@@ -246,7 +246,7 @@ class SZOConEX(_SZOConEX):
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
-        dual_cap: float = 1000000000.0,
+        dual_cap: float | None = None,
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
         name: str | None = None,

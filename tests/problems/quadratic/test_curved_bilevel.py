@@ -7,7 +7,10 @@ import pytest
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Sample
+from zoviz.oracle import Oracle
 from zoviz.problems import CurvedBilevel, QuadraticBilevel
+from zoviz.solvers import OGD
+from zoviz.solvers.bilevel.ogd import PairState
 
 PROBLEM = CurvedBilevel(n=3, d=4, drift="rapid", sampling_noise=0.3)
 
@@ -75,3 +78,28 @@ def test_smoothing_has_a_bias_of_the_square_of_the_radius_that_a_quadratic_has_n
     third = PROBLEM.weights.max() * 4.0 * 0.0908578  # s''(1) in size
     assert bias["CurvedBilevel"] == pytest.approx(third * radius**2 / 6.0, rel=0.1)
     assert bias["QuadraticBilevel"] < 1e-12
+
+
+def rest_over_start(problem: QuadraticBilevel) -> float:
+    """The hypergradient where Qx = q and y = y*, over its median at starts; OGD does not move from there."""
+    streams = Streams(0, 30)
+    xi = problem.draw(0, streams)
+    starts = problem.initial(streams)
+    rest = np.repeat(np.linalg.solve(problem.data.bowl, problem.vectors(0)[-problem.n :])[None], 30, axis=0)
+    y, _ = problem.solution(rest, xi)
+    oracle = Oracle(problem, streams)
+    after, _ = OGD(inner_step=0.1, outer_step=0.1).step(PairState(rest, y, 0), oracle, streams)
+    np.testing.assert_allclose(after.x, rest, atol=1e-12)
+    sizes = [np.linalg.norm(problem.hypergradient(x, *problem.solution(x, xi), xi), axis=1) for x in (rest, starts)]
+    return float(np.median(sizes[0]) / np.median(sizes[1]))
+
+
+def test_ogd_rests_where_the_hypergradient_is_about_a_starts_and_is_refused_for_that() -> None:
+    """The counter-example of the refusal; on the quadratic follower, whose answer weighs less, it is accepted."""
+    still = {"drift": "none", "noise": "deterministic", "half_width": 50.0}
+    curved, quadratic = (
+        np.median([rest_over_start(cls(seed=seed, **still)) for seed in range(10)])
+        for cls in (CurvedBilevel, QuadraticBilevel)
+    )
+    assert curved > 0.6 and quadratic < 0.5
+    assert "leaves out B'(y* - a)" in str(OGD().accepts(CurvedBilevel())) and OGD().accepts(QuadraticBilevel()) is None

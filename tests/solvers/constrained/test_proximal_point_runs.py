@@ -22,10 +22,10 @@ from zoviz.solvers import ZOCEG, ZOEG, ProximalPoint, Solver, SZOConEX
 def test_exact_gradients_lead_to_the_known_solution(inner: type[Solver]) -> None:
     # Central differences of a quadratic along the coordinates are its gradient, whatever their length.
     exact = Coordinate(smoothing_radius=1.0, differences="central")
-    options: dict[str, Any] = {"value": "base"} if inner is SZOConEX else {"dual_cap": CAP, "radius_scale": 1e6}
+    options: dict[str, Any] = {"value": "base"} if inner is SZOConEX else {"radius_scale": 1e6}
     problem = Known()
     solver = ProximalPoint(
-        inner=inner(primal_step=0.12, dual_step=0.15, estimator=exact, **options),
+        inner=inner(primal_step=0.12, dual_step=0.15, dual_cap=CAP, estimator=exact, **options),
         objective_weight=0.5,
         constraint_weight=0.2,
         stage_length=30,

@@ -23,7 +23,10 @@ EXACT = {"smoothing_radius": 1.0, "differences": "central"}
 def test_exact_gradients_lead_to_the_known_solution(directions: str) -> None:
     problem = Known()
     solver = SZOConEX(
-        primal_step=0.15, dual_step=0.2, value="base", directions=directions, estimator=Coordinate(**EXACT)
+        **(STEPS | {"primal_step": 0.15, "dual_step": 0.2}),
+        value="base",
+        directions=directions,
+        estimator=Coordinate(**EXACT),
     )
     state = course(solver, problem, 600)[0][-1]
     np.testing.assert_allclose(state.x, np.broadcast_to(problem.point, state.x.shape), atol=1e-9)
@@ -35,7 +38,10 @@ def test_extrapolation_is_what_keeps_a_bilinear_problem_from_circling() -> None:
     ends = {}
     for theta in (0.0, 1.0):
         solver = SZOConEX(
-            primal_step=0.3, dual_step=0.3, extrapolation=theta, value="base", estimator=Coordinate(**EXACT)
+            **(STEPS | {"primal_step": 0.3, "dual_step": 0.3}),
+            extrapolation=theta,
+            value="base",
+            estimator=Coordinate(**EXACT),
         )
         state = course(solver, box, 700)[0][-1]
         ends[theta] = np.hypot(state.x[0, 0], state.y[0, 0] - 1.0)
@@ -89,8 +95,7 @@ def test_separate_directions_are_noisier_at_a_solution() -> None:
     problem, ends = Known(), {}
     for directions in ("shared", "separate"):
         solver = SZOConEX(
-            primal_step=0.02,
-            dual_step=0.02,
+            **(STEPS | {"primal_step": 0.02, "dual_step": 0.02}),
             directions=directions,
             estimator=Gaussian(smoothing_radius=1e-6, batch_size=2),
         )

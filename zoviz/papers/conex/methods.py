@@ -25,7 +25,7 @@ RIVALS: Mapping[str, type[BayesianSolver]] = {
 
 
 def conex(radius: float, batch: int, extrapolation: float = 1.0, **options: Any) -> SZOConEX:
-    """Return SZO-ConEX as published: constant steps, no restoration, no penalty, the same radius for every function.
+    """Return SZO-ConEX as published: constant steps, one radius for every function, no restoration or penalty, y free.
 
     Parameters
     ----------
@@ -44,5 +44,6 @@ def conex(radius: float, batch: int, extrapolation: float = 1.0, **options: Any)
         restoration=0,
         augmentation=False,
         step_reach=FAR,
+        dual_cap=FAR,
         **options,
     )

@@ -14,8 +14,8 @@ stalls otherwise. The median replica's share is printed beside the worst one's.
 
 With linear constraints, 500 iterations: 36 pairs converge, 8 are refused. Online bilevel, 400 rounds, 20 seconds of
 ``LossTuning`` and 3000 rounds of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 55
-converge and 5 are refused. With 1000 rounds OGD stalls on ``CurvedBilevel``, with 1.1 times the start's hypergradient
-(SOGD .03), as it does not see how the follower answers the leader.
+converge and 5 are refused. OGD was refused on ``CurvedBilevel`` after that: with 1000 rounds it stalled there, with 1.1
+times the start's hypergradient (SOGD .03), as it does not see how the follower answers the leader.
 
 Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 44
 converge, 4 are refused (OGDA-RR), two stall and one diverges on the spring (ProximalPoint, ZOBCEG, SZO-ConEX: .003 to

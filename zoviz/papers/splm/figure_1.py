@@ -37,7 +37,8 @@ from zoviz.solvers import Solver
 from zoviz.solvers.step_rules import FAR
 
 METHODS = ("ZOSPLM", "SZOConEX", "ZOALM")
-OURS = METHODS[0]
+OURS, UNCAPPED = METHODS[:2]
+"""The paper's method, and the one whose duals are published without a cap."""
 RADIUS, DIRECTIONS = 1e-5, 50
 
 
@@ -48,6 +49,8 @@ def published(method: str) -> Solver:
     for name, value in (("step_reach", FAR), ("restoration", 0), ("augmentation", False)):
         if name in solver.param:
             solver.set(name, value)
+    if method == UNCAPPED:
+        solver.set("dual_cap", FAR)
     return solver
 
 

@@ -58,6 +58,8 @@ LARGE = 0.8
 """Share of the printed ratio from which on a ratio is called reproduced."""
 CAP = 100.0
 """The dual cap B of ZO-SPLM, which the paper leaves open."""
+CAPS = {OURS: CAP, "SZOConEX": FAR}
+"""Dual caps by method; SZO-ConEX has none."""
 RADIUS = 1e-5
 """Smoothing radius of every method, as in the paper."""
 FIRST_LIMIT, BEHIND = 300, 1.5
@@ -75,8 +77,8 @@ def published(method: str, batch: int, problem: NonconvexQCQP, steps: Steps | No
     for name, value in (("step_reach", FAR), ("restoration", 0), ("augmentation", False)):
         if name in solver.param:
             solver.set(name, value)
-    if method == OURS:
-        solver.set("dual_cap", CAP)
+    if method in CAPS:
+        solver.set("dual_cap", CAPS[method])
     if steps is not None:
         constants = problem.data.constants
         solver.set("primal_step", steps[0] / constants.curvature)

@@ -40,10 +40,11 @@ from zoviz.problems import LoadTracking
 from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
 
 METHODS: dict[str, tuple[type[GradientEstimator], dict[str, Any]]] = {
     "ZOEG": (Sphere, {}),
-    "SZOConEX": (Gaussian, {"directions": "separate"}),
+    "SZOConEX": (Gaussian, {"directions": "separate", "dual_cap": FAR}),
     "ZOGDA": (Sphere, {}),
 }
 CONSTANT, DIMINISHING = "constant", "diminishing"

@@ -45,6 +45,11 @@ class CurvedBilevel(QuadraticBilevel):
     order = 22
 
     @property
+    def leader_gradient_doubt(self) -> str:
+        """That grad_x f_t = Qx - q_t lacks B'(y_t* - a_t), which at its zero is about what grad F_t is at a start."""
+        return "it leaves out B'(y* - a), which is about as large where Qx = q as the whole gradient at a start"
+
+    @property
     def weights(self) -> Array:
         """The weights h of the coordinates, (d,)."""
         return np.linspace(1.0, self.conditioning, self.d)

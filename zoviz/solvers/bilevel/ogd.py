@@ -7,6 +7,8 @@ from typing import NamedTuple
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import BilevelOracle, Oracle
+from zoviz.problems.base import Problem
+from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver
 
@@ -25,7 +27,9 @@ class OGD(BilevelSolver):
     .. math:: y_{t+1} = \Pi_Y(y_t - \beta\nabla_y g_t(x_t, y_t)), \qquad
               x_{t+1} = \Pi_X(x_t - \alpha\nabla_x f_t(x_t, y_t))
 
-    2 calls a round. Where f_t does not contain x, x stays where it is: the follower learns alone.
+    2 calls a round. Where f_t does not contain x, x stays where it is: the follower learns alone. A problem where the
+    zero of grad_x f_t is no nearer to a stationary point of F_t than a start is refused
+    (``OnlineBilevel.leader_gradient_doubt``).
 
     Notes
     -----
@@ -38,6 +42,17 @@ class OGD(BilevelSolver):
 
     title = "OGD"
     live = ("inner_step", "outer_step", "outer_batch", "inner_batch")
+
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        """Return the sentence of every such method, or one for a problem that the leader's own gradient misleads."""
+        doubt = OnlineBilevel.of(problem).leader_gradient_doubt
+        reason = super().unsupported_reason(problem)
+        if reason is not None or not doubt:
+            return reason
+        return (
+            f"OGD follows the leader's own gradient, and on {problem.title or type(problem).__name__} {doubt}: choose "
+            "SOGD, which follows the hypergradient."
+        )
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PairState:
         """Return the state at x0 (R, n); no calls."""

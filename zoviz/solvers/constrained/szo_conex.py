@@ -107,7 +107,8 @@ class SZOConEX(Solver):
     ``directions="separate"`` is the paper's: every function has directions of its own, so that the noise does not die
     at a solution; "shared" is ours (errata 22). ``value="base"`` takes h(x) for F: no smoothing bias (errata 18).
     The prox of W = 1/2 ||.||^2 is a projection (errata 19). Constraints are h_1..h_m, not the objective (errata 20).
-    y is not bounded (errata 21): the cap is ours and out of reach by default. ``schedule`` is paper zoeg's.
+    y has no bound in the paper (errata 21): the cap is ours, and ``dual_cap=1e9`` is as good as none. ``schedule`` is
+    paper zoeg's.
 
     References
     ----------
@@ -158,7 +159,10 @@ class SZOConEX(Solver):
     restoration = restoration_parameter()
     augmentation = augmentation_parameter()
     dual_cap = Scale(
-        1e9, softbounds=(1e-1, 1e9), label="Dual cap", doc="Dual variables stay in [0, cap]; 1e9 is as good as none."
+        None,
+        softbounds=(1e-1, 1e9),
+        label="Dual cap",
+        doc="Dual variables stay in [0, cap]; 1e9 is as good as none, as published.",
     )
     report: param.Selector[str] = param.Selector(
         default="last",
@@ -179,7 +183,7 @@ class SZOConEX(Solver):
         1/eta = 1.2 / [(L_f + L_h / 4)(1 + 2v)] and 1/tau = 0.3 L_f / [(1 + v) G_0^2], where v is the relative variance
         of the estimate, (n + 1)/k for Gaussian directions, m + 1 times that for separate ones; both over
         ``noise_factor`` under independent noise; r = 1e-3, 1e-5 where constants are measured, larger under that
-        noise.
+        noise. y is kept below 100 max(1, G_f / G_h).
 
         Notes
         -----
@@ -205,6 +209,7 @@ class SZOConEX(Solver):
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
                 "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
+                "dual_cap": constants.dual_cap,
                 "estimator.smoothing_radius": radius,
             }
         )
