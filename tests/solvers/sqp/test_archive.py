@@ -72,11 +72,11 @@ def test_the_farthest_points_leave_first_and_the_noise_stays_known() -> None:
     assert archives.trim(less, np.zeros(2), np.ones(2), 80) is less
 
 
-def opposite_rows(seed: int, opposite: bool) -> archives.Archive:
+def opposite_rows(seed: int, opposite: bool, ratio: float = 1.0) -> archives.Archive:
     generator = np.random.default_rng(seed)
     points = np.repeat(generator.uniform(-1, 1, (30, 2)), 3, axis=0)
     h = points @ [1.0, 2.0] + 1.0
-    other = -h if opposite else -h + 0.1 * np.square(points[:, 0])
+    other = (-h if opposite else -h + 0.1 * np.square(points[:, 0])) / ratio
     rows = np.stack([points[:, 0], h, points[:, 1], other], axis=1)
     return archives.add(archives.empty(2, np.zeros(4)), points, rows + 0.01 * generator.standard_normal(rows.shape))[0]
 
@@ -86,6 +86,30 @@ def test_two_opposite_rows_are_a_pair_and_two_that_nearly_are_not() -> None:
     assert found.rows.tolist() == [[0, 2]]
     assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, False)).rows.tolist() == []
     assert archives.tested_pairs(found, opposite_rows(1, True)).rows.tolist() == [[0, 2]]
+
+
+def test_a_pair_whose_rows_have_other_units_is_one() -> None:
+    """Scaling under noise measures a unit for each row, and these differ by some per cent."""
+    noisy = opposite_rows(0, True, 0.93)
+    pairs = archives.tested_pairs(archives.detected_pairs(archives.no_pairs(), noisy), noisy)
+    assert pairs.rows.tolist() == [[0, 2]] and pairs.ratios == pytest.approx([0.93], rel=3e-3)
+    equal = archives.no_pairs()._replace(rows=np.array([[0, 2]]))
+    (off, off_too), (right, right_too) = (
+        np.abs(one.joined(noisy.means, noisy.noise)[0][:, [1 + i, 1 + j]] - noisy.means[:, [1 + i, 1 + j]]).max(axis=0)
+        for one in (equal, pairs)
+        for i, j in one.rows
+    )
+    assert max(right, right_too) < 0.02 < min(off, off_too)
+    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True, 3.0)).rows.tolist() == []
+
+
+def test_slack_rows_of_opposite_sign_that_hardly_change_are_no_pair() -> None:
+    generator = np.random.default_rng(2)
+    points = np.repeat(generator.uniform(-1, 1, (30, 2)), 3, axis=0)
+    rows = np.stack([points[:, 0], 1.0 + 1e-3 * points[:, 0], -1.1 + 1e-3 * points[:, 1]], axis=1)
+    noisy = rows + 0.01 * generator.standard_normal(rows.shape)
+    archive, _ = archives.add(archives.empty(2, np.zeros(3)), points, noisy)
+    assert archives.detected_pairs(archives.no_pairs(), archive).rows.tolist() == []
 
 
 def test_a_false_pair_is_dropped_and_never_comes_back() -> None:

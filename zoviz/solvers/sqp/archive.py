@@ -15,7 +15,9 @@ _LOCAL_DEGREES = 12
 """Replicates within reach from which on their own spread stands for the noise there."""
 _FAR, _MEAN_SQUARE, _REACH = 5.0, 1.5, 10.0
 """Of the sum of two rows in standard deviations: the largest and the mean square at which they still pass for a pair;
-and the size that the rows themselves must reach somewhere, so that two slack ones do not pass."""
+and how much the rows themselves must change, so that two slack ones do not pass."""
+_UNEQUAL = 2.0
+"""How many times as large as the other one a row of a pair may be: they are -h and h, each in a measured unit."""
 _FAREST, _AGAIN, _AGAIN_SPREAD = 60.0, 1.2, 4.0
 """The same in the later tests: largest square, mean square, and its own spread, 4 standard errors."""
 _LOOKED_AT = 300
@@ -175,16 +177,20 @@ def surely_inside(archive: Archive, pairs: Pairs, tolerance: Array, errors: floa
 
 
 class Pairs(NamedTuple):
-    """Pairs of constraints with h_i = -h_j, which are equalities, and pairs that turned out not to be.
+    """Pairs of constraints with h_i = -c h_j, which are equalities, and pairs that turned out not to be.
 
     Attributes
     ----------
     rows, banned : ndarray of int, shape (k, 2)
         Places among the m constraints; ``banned`` is never paired again.
+    ratios : Array, shape (k,)
+        The ratio c of each pair: 1 for -h and h, but for the units that scaling under noise has measured for them.
+        Empty: 1 for all.
     """
 
     rows: np.ndarray
     banned: np.ndarray
+    ratios: Array = np.empty(0)
 
     def paired(self, m: int) -> np.ndarray:
         """Return which constraints belong to a pair, (m,) of bool."""
@@ -193,14 +199,16 @@ class Pairs(NamedTuple):
         return mask
 
     def joined(self, values: Array, noise: Array) -> tuple[Array, Array]:
-        """Return values (..., 1 + m) and their noise (1 + m,) with both rows of a pair as +-(h_i - h_j) / 2."""
+        """Return values (..., 1 + m) and noise (1 + m,) with e = (h_i - c h_j) / 2 and -e / c as the rows of a pair."""
         if not len(self.rows):
             return values, noise
         values, noise = values.copy(), noise.copy()
         i, j = 1 + self.rows[:, 0], 1 + self.rows[:, 1]
-        half = (values[..., i] - values[..., j]) / 2.0
-        values[..., i], values[..., j] = half, -half
-        noise[i] = noise[j] = np.hypot(noise[i], noise[j]) / 2.0
+        ratios = self.ratios if len(self.ratios) else np.ones(len(self.rows))
+        half = (values[..., i] - ratios * values[..., j]) / 2.0
+        values[..., i], values[..., j] = half, -half / ratios
+        noise[i] = np.hypot(noise[i], ratios * noise[j]) / 2.0
+        noise[j] = noise[i] / ratios
         return values, noise
 
 
@@ -210,38 +218,65 @@ def no_pairs() -> Pairs:
 
 
 def detected_pairs(pairs: Pairs, archive: Archive) -> Pairs:
-    """Return the pairs that the archive shows: sums of two rows that are pure noise at every point."""
+    """Return the pairs that the archive shows: rows whose sum h_i + c h_j is pure noise at every point."""
     h, counts = archive.means[-_LOOKED_AT:, 1:], archive.counts[-_LOOKED_AT:]
     noise, m = archive.noise[1:], h.shape[1]
     if m < 2 or not len(h):
-        return pairs._replace(rows=no_pairs().rows)
+        return no_pairs()._replace(banned=pairs.banned)
     wide = _limit_factor(archive)
-    size = np.abs(h).max(axis=0)
-    in_pair, rows = np.zeros(m, dtype=bool), []
+    visible = np.ptp(h, axis=0) > _REACH * noise
+    in_pair, rows, ratios = np.zeros(m, dtype=bool), [], []
     for i in range(m - 1):
-        if in_pair[i]:
-            continue
         others = np.arange(i + 1, m)
-        others = others[~in_pair[others] & (size[others] > _REACH * noise[others])]
-        square = np.square(h[:, [i]] + h[:, others]) * counts[:, None] / (noise[i] ** 2 + noise[others] ** 2)
+        others = others[~in_pair[others] & visible[others]]
+        if in_pair[i] or not visible[i] or not len(others):
+            continue
+        ratio = _ratios(h[:, [i]], h[:, others], counts, noise[i], noise[others])
+        square = _squares(h[:, [i]], h[:, others], counts, noise[i], noise[others], ratio)
         pure = (square.max(axis=0) < (_FAR * wide) ** 2) & (square.mean(axis=0) < _MEAN_SQUARE * wide)
-        candidates = [int(j) for j in others[pure] if not (pairs.banned == (i, j)).all(axis=1).any()]
+        pure &= (ratio > 1.0 / _UNEQUAL) & (ratio < _UNEQUAL)
+        candidates = [k for k in np.flatnonzero(pure) if not (pairs.banned == (i, others[k])).all(axis=1).any()]
         if candidates:
-            rows.append((i, candidates[0]))
-            in_pair[[i, candidates[0]]] = True
-    return pairs._replace(rows=np.array(rows, dtype=np.int64).reshape(-1, 2))
+            j = int(others[candidates[0]])
+            rows.append((i, j))
+            ratios.append(ratio[candidates[0]])
+            in_pair[[i, j]] = True
+    return pairs._replace(rows=np.array(rows, dtype=np.int64).reshape(-1, 2), ratios=np.array(ratios, dtype=float))
 
 
 def tested_pairs(pairs: Pairs, archive: Archive) -> Pairs:
-    """Return the pairs without those whose sums are no longer pure noise; they are banned."""
+    """Return the pairs, their ratios fitted to all points, without those whose sums are no longer pure noise.
+
+    These are banned.
+    """
     if not len(pairs.rows):
         return pairs
-    h, counts, noise = archive.means[:, 1:], archive.counts[:, None], archive.noise[1:]
+    h, noise = archive.means[:, 1:], archive.noise[1:]
     i, j = pairs.rows.T
-    square = np.square(h[:, i] + h[:, j]) * counts / (noise[i] ** 2 + noise[j] ** 2)
+    ratios = _ratios(h[:, i], h[:, j], archive.counts, noise[i], noise[j])
+    square = _squares(h[:, i], h[:, j], archive.counts, noise[i], noise[j], ratios)
     usual = (_AGAIN + _AGAIN_SPREAD * np.sqrt(2.0 / len(h))) * _limit_factor(archive)
     pure = (square.mean(axis=0) < usual) & (square.max(axis=0) < _FAREST)
-    return Pairs(pairs.rows[pure], np.concatenate([pairs.banned, pairs.rows[~pure]]))
+    return Pairs(pairs.rows[pure], np.concatenate([pairs.banned, pairs.rows[~pure]]), ratios[pure])
+
+
+def _ratios(h: Array, other: Array, counts: Array, noise: Array, other_noise: Array) -> Array:
+    """Return the ratios c (k,) of h = -c other, from rows (N, k) with noise on both sides; 0 where there is none.
+
+    The slope of Deming's regression through the origin, of most likelihood where the noise of both is known.
+    """
+    weights, share = counts[:, None], np.square(noise / other_noise)
+    yy, xx = (weights * np.square(h)).sum(axis=0), (weights * np.square(other)).sum(axis=0)
+    xy = -(weights * h * other).sum(axis=0)
+    difference = yy - share * xx
+    top = difference + np.sqrt(np.square(difference) + 4.0 * share * np.square(xy))
+    return np.where(xy > 0.0, top / np.where(xy > 0.0, 2.0 * xy, 1.0), 0.0)
+
+
+def _squares(h: Array, other: Array, counts: Array, noise: Array, other_noise: Array, ratios: Array) -> Array:
+    """Return the squares of h + c other in units of their noise, (N, k), for rows (N, k) and ratios c (k,)."""
+    variance = np.square(noise) + np.square(ratios * other_noise)
+    return np.square(h + ratios * other) * counts[:, None] / variance
 
 
 def _limit_factor(archive: Archive) -> float:
