@@ -41,6 +41,37 @@ def test_where_all_violate_the_least_violation_leads() -> None:
     assert verification.leader(race([0.0, 1.0, 2.0], [0.5, 0.2, 0.3], 1e-3), TOLERANCE) == 1
 
 
+def equality(f: list[float], h: list[float], errors: list[float]) -> Race:
+    """Candidates with an equality in two rows, h and -h, known by a model of these standard errors."""
+    one = race(f, h, 1e-3)
+    both = np.stack([f, h, [-value for value in h]], axis=1)
+    doubts = np.repeat(np.array(errors)[:, None], 3, axis=1)
+    k = len(f)
+    return one._replace(
+        predicted=both,
+        errors=doubts,
+        means=np.zeros((k, 3)),
+        noise=np.ones(3),
+        equal=np.ones(2, dtype=bool),
+        penalty=2.0,
+    )
+
+
+def test_an_equality_that_is_known_worse_than_elsewhere_is_not_met() -> None:
+    # The second cannot be told to violate for its errors alone, and has the lower f.
+    known = equality([1.0, 0.9], [1e-4, 0.05], [1e-3, 0.1])
+    assert verification.leader(known, np.full(2, 1e-4)) == 0
+    possible, certain = verification.excess(known, np.full(2, 1e-4))
+    assert possible[0] <= 0.0 < possible[1] and (certain <= 0.0).all()
+
+
+def test_the_candidate_that_misses_an_equality_by_the_most_that_noise_hides_does_not_lead() -> None:
+    known = equality([1.0, 1.0 - 1.5e-3], [0.0, 1.5e-3], [1e-3, 1e-3])
+    assert verification.leader(known, np.full(2, 1e-4)) == 0
+    by_f_alone = known._replace(penalty=0.0)
+    assert verification.leader(by_f_alone, np.full(2, 1e-4)) == 1
+
+
 def test_model_and_calls_are_weighted_by_their_precision() -> None:
     one = race([1.0], [0.0], 0.1)
     after = verification.take_values(one, np.zeros((100, 1)), np.tile([1.2, 0.2], (100, 1)))

@@ -38,7 +38,7 @@ class Archive(NamedTuple):
         Sum of the squared deviations at all points, those that were dropped included.
     degrees : float
         Degrees of freedom of ``spread``.
-    largest : float
+    largest : float or Array, shape (1 + m,)
         A value beyond it is a failure and no data.
     """
 
@@ -48,7 +48,7 @@ class Archive(NamedTuple):
     squares: Array
     spread: Array
     degrees: float
-    largest: float
+    largest: float | Array
 
     @property
     def noise(self) -> Array:
@@ -102,6 +102,16 @@ def add(archive: Archive, points: Array, values: Array, common: bool = False) ->
     if common:
         counts, squares = np.ones(q), np.zeros_like(squares)
     return _merge(archive, distinct, counts, means, squares), good
+
+
+def with_sizes(archive: Archive, sizes: Array) -> Archive:
+    """Return the archive with its outputs divided by ``sizes``, (1 + m,)."""
+    return archive._replace(
+        means=archive.means / sizes,
+        squares=archive.squares / np.square(sizes),
+        spread=archive.spread / np.square(sizes),
+        largest=archive.largest / sizes,
+    )
 
 
 def trim(archive: Archive, centre: Array, scale: Array, capacity: int) -> Archive:

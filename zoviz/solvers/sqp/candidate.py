@@ -23,6 +23,9 @@ _TOO_SMALL = 1e-3
 """A predicted decrease, in standard deviations of f, below which the search ends."""
 _NEXT_TO_NONE = 0.1
 """The part of the violation that counts as none which a step may leave for its rows to count as met."""
+_DECAY = 0.3
+"""What a penalty beyond twice the largest multiplier is multiplied by: while it is too large the noise of constraints
+hides what a step gains."""
 _LEAST_TOLERANCE = 0.02
 """The violation that counts as none while the models are solved: at least so much of the noise."""
 
@@ -132,7 +135,7 @@ def candidate(
     excess = np.maximum(best.values[1:] + best.back_off, 0.0)
     multipliers = best.multipliers[best.multipliers < elastic_qp.SATURATED * best.penalty]
     if (excess <= 0.2 * region.tolerance).all():
-        penalty = max(2.0 * float(multipliers.max(initial=0.0)), 0.8 * penalty, 1e-2)
+        penalty = max(2.0 * float(multipliers.max(initial=0.0)), _DECAY * penalty, 1e-2)
     else:  # free to change by more, it would make acceptance inconsistent from step to step
         slope = float(np.abs(model.gradient(np.zeros(len(region.lower)))[:, 0]).max())
         penalty = float(np.clip(best.penalty, penalty, 3.0 * max(penalty, 1.0, slope)))

@@ -30,6 +30,10 @@ _FIRST, _OTHER = 400, 120
 _COARSE = 0.5
 """The share of the budget for coarse descents, of the share that begins elsewhere."""
 _PAIRED_EVERY = 10
+_UNLIKE = 10.0
+"""How many times as noisy as f, or less so, a constraint may be before it is divided."""
+_ROUND_OFF = 1e-12
+"""Noise that is smaller beside the values is none."""
 _MOST_FAILURES = 30
 _CAPACITY, _PER_VARIABLE = 1500, 12
 """Points of the archive at most: so many, and so many per variable."""
@@ -71,6 +75,8 @@ class NoisyArm(NamedTuple):
     race : Race or None
     x, value : Array, shapes (n,) and (1 + m,)
         The point to be returned, and the mean of the calls there.
+    sizes : Array, shape (1 + m,)
+        What the outputs are divided by within the arm; empty: by 1.
     """
 
     stage: str
@@ -85,6 +91,25 @@ class NoisyArm(NamedTuple):
     race: Race | None
     x: Array
     value: Array
+    sizes: Array = np.empty(0)
+
+    @property
+    def outputs(self) -> Array:
+        """The mean of the calls at x, not divided, (1 + m,)."""
+        return self.value * self.sizes if len(self.sizes) else self.value
+
+    @property
+    def multipliers(self) -> Array:
+        """The multipliers of the present descent for constraints that are not divided, (m,)."""
+        own = self.descent.multipliers
+        return own * self.sizes[0] / self.sizes[1:] if len(self.sizes) else own
+
+    def own(self, situation: Situation) -> Situation:
+        """Return the situation with the tolerance in the arm's units."""
+        if not len(self.sizes):
+            return situation
+        space = situation.space
+        return situation._replace(space=space._replace(tolerance=space.tolerance / self.sizes[1:]))
 
 
 def begin(points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
@@ -112,6 +137,7 @@ def begin(points: Array, values: Array, common: bool, situation: Situation) -> N
 
 def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tuple[NoisyArm, Array]:
     """Return the noisy arm and the points (q, n) it wants next, q at most ``width`` and the calls that are left."""
+    situation = arm.own(situation)
     if not len(arm.queue):
         arm = _with_queue(arm, situation)
     # Under common noise the calls of one batch at one point tell nothing of the noise.
@@ -121,6 +147,8 @@ def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tu
 
 def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
     """Return the noisy arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
+    situation = arm.own(situation)
+    values = values / arm.sizes if len(arm.sizes) else values
     archive, _ = archives.add(arm.archive, points, values, common)
     own = situation.in_units(arm.descent.length)
     space = own.space
@@ -142,8 +170,29 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
     elif arm.stage == "design":
         arm = arm._replace(stage="trial")
     else:
-        arm = arm._replace(stage="design")
+        arm = _in_units_of_noise(arm)._replace(stage="design")
     return arm._replace(queue=arm.queue[:0], value=_value(arm, arm.x))
+
+
+def _in_units_of_noise(arm: NoisyArm) -> NoisyArm:
+    """Return the arm with constraints divided such that none is far more or far less noisy than f.
+
+    The replicates tell the noise. The units in which constraints come are how much they change on the way to far points
+    of X: one that grows exponentially would have a unit in which neither its violation near the start nor its noise can
+    be seen.
+    """
+    archive = arm.archive
+    if len(arm.sizes) or archive.degrees < 1.0:
+        return arm
+    size = np.maximum(np.abs(archive.means).max(axis=0), 1e-300)
+    noise = np.sqrt(archive.spread / archive.degrees)
+    visible = noise > _ROUND_OFF * size
+    if not visible[0]:
+        return arm
+    ratios = np.where(visible, noise / noise[0], 1.0)
+    sizes = ratios / np.clip(ratios, 1.0 / _UNLIKE, _UNLIKE)
+    archive = archives.with_sizes(archive, sizes)
+    return arm._replace(archive=archive, value=arm.value / sizes, sizes=sizes)
 
 
 def _value(arm: NoisyArm, x: Array) -> Array:

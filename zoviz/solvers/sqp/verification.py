@@ -14,8 +14,11 @@ from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.situation import Situation
 
-_SURE = 2.0
-"""Standard errors by which a point must be feasible to count as such, or worse to be dropped."""
+_SURE, _PROOF = 2.0, 3.0
+"""Standard errors by which a point must be feasible to count as such, or worse to be dropped; and by which it must
+violate to count as infeasible: there are several looks at several rows."""
+_AS_WELL_KNOWN = 2.0
+"""An equality that is known so many times worse at one candidate than at another counts as violated by the rest."""
 _AT_ODDS = 4.0
 """Standard deviations between model and calls from which on the model does not count there."""
 _RADIUS = 0.7
@@ -48,6 +51,8 @@ class Race(NamedTuple):
         Rows of equality pairs.
     caution : float
         What the candidates' usual back-offs were multiplied by.
+    penalty : float
+        Weight of the violation of equalities when candidates are compared.
     """
 
     points: Array
@@ -59,6 +64,7 @@ class Race(NamedTuple):
     noise: Array
     equal: np.ndarray
     caution: float = 1.0
+    penalty: float = 0.0
 
 
 def begin(
@@ -87,7 +93,8 @@ def begin(
     k = len(distinct)
     no_means = np.zeros((k, 1 + m))
     alive = np.ones(k, dtype=bool)
-    return descent, Race(distinct, forecast, errors, np.zeros(k), no_means, alive, model.noise, equal, caution)
+    race = Race(distinct, forecast, errors, np.zeros(k), no_means, alive, model.noise, equal, caution, descent.penalty)
+    return descent, race
 
 
 def again(
@@ -155,34 +162,47 @@ def estimates(race: Race) -> tuple[Array, Array]:
 def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
     """Return the violations (k,) beyond ``tolerance`` (m,) that the estimates leave possible, and those they prove."""
     estimate, error = estimates(race)
-    h, uncertainty = estimate[:, 1:], _SURE * error[:, 1:]
-    # An equality cannot be told to hold; it counts as met unless it is told not to.
-    upper = np.where(race.equal, np.abs(h) - uncertainty, h + uncertainty) - tolerance
-    lower = np.where(race.equal, np.abs(h) - uncertainty, h - uncertainty) - tolerance
+    h, error = estimate[:, 1:], error[:, 1:]
+    # An equality cannot be told to hold; it counts as met unless it is told not to, where it is known as well as
+    # anywhere: else the candidate of the fewest calls would always pass.
+    unknown = error - _AS_WELL_KNOWN * error.min(axis=0)
+    upper = np.where(race.equal, np.maximum(np.abs(h) - _SURE * error, _SURE * unknown), h + _SURE * error) - tolerance
+    lower = np.where(race.equal, np.abs(h), h) - _PROOF * error - tolerance
     return upper.max(axis=1, initial=0.0), lower.max(axis=1, initial=0.0)
 
 
+def merits(race: Race) -> tuple[Array, Array]:
+    """Return f with a penalty for the violation of equalities, and its standard error, (k,) each.
+
+    By f alone the candidate would win that misses an equality by the most that noise hides.
+    """
+    estimate, error = estimates(race)
+    violation = np.maximum(estimate[:, 1:], 0.0)[:, race.equal].sum(axis=1)
+    doubt = np.square(error[:, 1:])[:, race.equal].sum(axis=1) / 2.0  # both rows of a pair are one output
+    return estimate[:, 0] + race.penalty * violation, np.sqrt(np.square(error[:, 0]) + race.penalty**2 * doubt)
+
+
 def leader(race: Race, tolerance: Array) -> int:
-    """Return the index of the best candidate: lowest f if surely within ``tolerance`` (m,), else least uncertain."""
-    estimate, _ = estimates(race)
+    """Return the index of the best candidate: least merit if surely within ``tolerance`` (m,), else least uncertain."""
+    merit, _ = merits(race)
     possible, certain = excess(race, tolerance)
-    finite = np.isfinite(estimate).all(axis=1) & np.isfinite(possible)
+    finite = np.isfinite(estimates(race)[0]).all(axis=1) & np.isfinite(possible)
     possible = np.where(finite, possible, np.inf)
     sure = possible <= 0.0
     if sure.any():
-        return int(np.argmin(np.where(sure, estimate[:, 0], np.inf)))
+        return int(np.argmin(np.where(sure, merit, np.inf)))
     undecided = finite & (certain <= 0.0)
     return int(np.argmin(np.where(undecided | ~undecided.any(), possible, np.inf)))
 
 
 def eliminate(race: Race, tolerance: Array) -> Race:
     """Return a race without candidates surely beyond ``tolerance`` (m,) or surely worse than a feasible leader."""
-    estimate, error = estimates(race)
+    merit, error = merits(race)
     possible, certain = excess(race, tolerance)
     best = leader(race, tolerance)
     alive = race.alive & ~((certain > 0.0) & (certain[best] <= 0.0))
     if possible[best] <= 0.0:
-        worse = estimate[:, 0] - estimate[best, 0] > _SURE * np.hypot(error[:, 0], error[best, 0])
+        worse = merit - merit[best] > _SURE * np.hypot(error, error[best])
         alive &= ~worse
     alive[best] = True
     return race._replace(alive=alive)
