@@ -8,12 +8,14 @@ import pytest
 from helpers.conex import STEPS, course
 from helpers.known_problems import Known, TwoConstraints
 from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, Sphere
 from zoviz.oracle import Oracle
-from zoviz.problems import BlackBox, NonconvexQCQP
+from zoviz.problems import BlackBox, NonconvexQCQP, Spring
 from zoviz.runs.run import Run
 from zoviz.solvers import SZOConEX
 from zoviz.solvers.constrained import szo_conex as module
+from zoviz.solvers.constrained.szo_conex import ConEXState
 
 EXACT = {"smoothing_radius": 1.0, "differences": "central"}
 """Central differences of a quadratic along the coordinates are its gradient, whatever their length."""
@@ -102,3 +104,33 @@ def test_separate_directions_are_noisier_at_a_solution() -> None:
         state = course(solver, problem, 700)[0][-1]
         ends[directions] = np.linalg.norm(state.x[:, 1:] - problem.point[1:], axis=1).mean()
     assert ends["shared"] < 0.5 * ends["separate"]
+
+
+class Extrapolating(SZOConEX):
+    """The method whose duals go along the extrapolation although penalties act."""
+
+    def _ascended(self, state: ConEXState, damped: bool) -> Array:
+        return super()._ascended(state, False)
+
+
+def test_where_penalties_act_they_take_the_place_of_the_extrapolation() -> None:
+    """On the spring, whose constraints are curved: with both, iterates stay outside long and penalties grow."""
+    ends = {}
+    for cls in (SZOConEX, Extrapolating):
+        run = Run(problem=Spring(), solver=cls(), replicas=8, iterations=1500, seed=5)
+        run.run()
+        ends[cls] = np.median(run.trace["gap"][-1]), run.state.augmentation.factor.max()
+    assert ends[SZOConEX][0] < 0.1 < ends[Extrapolating][0]
+    assert 30.0 * ends[SZOConEX][1] < ends[Extrapolating][1]
+
+
+def test_the_multiplier_of_a_row_that_is_slack_falls_though_steps_are_refused() -> None:
+    problem = TwoConstraints()
+    solver = SZOConEX(**STEPS, estimator=Coordinate(**EXACT), augmentation=True)
+    states, _ = course(solver, problem, 1)
+    state = states[-1]
+    level = np.full_like(state.level, -2.0)
+    penalties = state.augmentation._replace(penalty=np.full_like(state.augmentation.penalty, 1e-12))
+    held = state._replace(y=np.ones_like(state.y), level=level, previous=level, augmentation=penalties)
+    np.testing.assert_allclose(solver._ascended(held, True), 1.0 - 2.0 * solver.dual_step)
+    assert (solver._ascended(held, False) > 1.0 - 1e-9).all()

@@ -66,6 +66,9 @@ _MULTIPLIER = 0.25
 """Size of the multipliers that L_h is weighed with (chosen by us)."""
 
 
+_MISSED = 0.5
+"""The part of a constraint's change by which its linearisation may miss, where penalties act and values repeat; where
+it misses by more, the value at the new point, which is paid for, takes its place (chosen by us)."""
 _DUAL_PART = 0.5
 """The share of a penalty that a dual step takes: the gradient adds the penalty times h to y again (chosen by us)."""
 
@@ -108,7 +111,8 @@ class SZOConEX(Solver):
     at a solution; "shared" is ours (errata 22). ``value="base"`` takes h(x) for F: no smoothing bias (errata 18).
     The prox of W = 1/2 ||.||^2 is a projection (errata 19). Constraints are h_1..h_m, not the objective (errata 20).
     y has no bound in the paper (errata 21): the cap is ours, and ``dual_cap=1e9`` is as good as none. ``schedule`` is
-    paper zoeg's.
+    paper zoeg's. Where penalties act (``augmentation``, ours) and values repeat, these damp y in place of the
+    extrapolation, and a linearisation that misses by half of a constraint's change gives way to the value there.
 
     References
     ----------
@@ -135,7 +139,11 @@ class SZOConEX(Solver):
         None, softbounds=(1e-6, 1.0), label="Dual step 1/τ", doc="Step of y along the extrapolated constraints."
     )
     extrapolation = param.Number(
-        default=1.0, bounds=(0, 10), softbounds=(0, 2), label="Extrapolation θ", doc="0: none; 1: the paper's."
+        default=1.0,
+        bounds=(0, 10),
+        softbounds=(0, 2),
+        label="Extrapolation θ",
+        doc="0: none; 1: the paper's. None where a penalty acts and values repeat.",
     )
     schedule: param.Selector[str] = param.Selector(
         default="constant",
@@ -231,13 +239,10 @@ class SZOConEX(Solver):
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
         """Take one step: extrapolate the constraints, move duals and primal, and linearise at the new point."""
-        x, y, value, level, previous, average, k, first, penalties = state
-        theta = self.extrapolation
+        x, y, value, level, _, average, k, first, penalties = state
         step = diminishing(self.primal_step, k, self.schedule)
-        dual_step = diminishing(self.dual_step, k, self.schedule)
-        forecast = (1.0 + theta) * level - theta * previous
-        y_next = np.maximum(ascend(penalties, y, forecast, dual_step, share=_DUAL_PART), 0.0)
-        y_next = duals_after(first, y, np.minimum(y_next, self.dual_cap))
+        damped = penalties is not None and penalties.rest <= 1 and oracle.contract == "deterministic"
+        y_next = duals_after(first, y, self._ascended(state, damped))
         weights = weights_in(penalties, y_next, value)
         phi = watch_slopes(self, penalties, scalar_of(first, weights, value), (x, value))
         gradient, variance = self._gradient(state._replace(y=weights), phi, oracle, streams)
@@ -254,12 +259,27 @@ class SZOConEX(Solver):
         x_next, there, after = settled(first, (x, value), (x_next, oracle(x_next)))
         if first is not None and first.leaving is not None:  # no forecast reaches elsewhere
             ahead = np.where(first.leaving[:, None], there.h, ahead)
+        if damped:
+            missed = np.abs(ahead - there.h) > _MISSED * np.abs(there.h - value.h)
+            ahead = np.where(missed, there.h, ahead)
         if penalties is not None:
             trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
             x_next, there, refused, penalties = descend(penalties, trial)
             if refused is not None:
-                y_next, ahead = np.where(refused[:, None], y, y_next), np.where(refused[:, None], there.h, ahead)
+                y_next = np.where(refused[:, None], np.minimum(y, y_next), y_next)
+                ahead = np.where(refused[:, None], there.h, ahead)
         return ConEXState(x_next, y_next, there, ahead, level, average, k + 1, after, penalties), info
+
+    def _ascended(self, state: ConEXState, damped: bool) -> Array:
+        """Return y in its bounds after the dual step, along the extrapolation unless penalties damp it, (R, m)."""
+        y, level, previous, theta = state.y, state.level, state.previous, self.extrapolation
+        dual_step = diminishing(self.dual_step, state.iteration, self.schedule)
+        # A penalty damps what the extrapolation would; both together overshoot where constraints are curved.
+        forecast = level if damped else (1.0 + theta) * level - theta * previous
+        y_next = ascend(state.augmentation, y, forecast, dual_step, share=_DUAL_PART)
+        if damped:  # a steep row's penalty is small: it would hold the multiplier for ever once the row is slack
+            y_next = np.where(forecast < 0.0, np.minimum(y_next, y + dual_step * forecast), y_next)
+        return np.minimum(np.maximum(y_next, 0.0), self.dual_cap)
 
     def _gradient(self, state: ConEXState, phi: Phi, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:
         """Return G_0 + sum_i y_i G_i at x, that of phi, and its variance; of the violation while restoring."""

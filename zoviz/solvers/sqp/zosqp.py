@@ -113,12 +113,13 @@ class ZOSQP(Solver):
 
     The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, f and h are
     in units of their steepest slopes at a run's start, as variables are where slopes are far apart, and runs start
-    again until the budget is spent. Anything else: h is in units in which it is as noisy as f, g, A and the curvatures
-    are those of a regression over all points within reach, constraints are backed off by what is not known of them,
-    the radius shrinks only where an output differs from its model by more than the noise explains, and the last tenth
-    of the budget races a few candidates by repeated calls. Functions that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified
-    by differences: when a step is first refused, six calls on a short line tell, and from there on roughness is taken
-    for noise, with calls at one point moved by random short ways; the best of all points is then the answer.
+    again until the budget is spent. Anything else: no h is far more or less noisy than f in its units, g, A and the
+    curvatures are those of a regression over all points within reach, constraints are backed off by what is not
+    known of them, the radius shrinks only where an output differs from its model by more than the noise explains,
+    and the last tenth of the budget races a few candidates by repeated calls. Functions that repeat to the bit but
+    are rough, as a simulator's with tolerances, would be magnified by differences: when a step is first refused,
+    six calls on a short line tell, and from there on roughness is taken for noise, with calls at one point moved by
+    random short ways; the best of all points is then the answer.
     A step is one batch: a gradient, a design, a trial.
 
     Notes
