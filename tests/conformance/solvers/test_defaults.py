@@ -30,17 +30,16 @@ EACH_SEEDS = pytest.mark.parametrize(
 
 # It has local solutions, at which a method of descent ends as it should: a test of its own, below.
 SEVERAL = "Gramacy"
-# With twice the calls for an iteration's forecast it takes longer until a penalty is large enough; and to restore
-# feasibility of the spring, where constraints are flat in most of the box, takes hundreds of iterations, more in stages
-# of twenty. ZOGDA has no proximal term, and a shorter step: of seed 3 a tenth of the gap is left after 500 iterations,
-# and 3 % after 1000. DSZOG looks at its violation once in a hundred iterations, and takes shorter steps where rows are
-# drawn at random. The longest takes five seconds.
+# To restore feasibility of the spring, where constraints are flat in most of the box, takes hundreds of iterations,
+# more in stages of twenty; of seed 3 SZO-ConEX leaves .8 of the beam's violation after 500 iterations, .002 after
+# 1000. ZOGDA has no proximal term, and a shorter step: of seed 3 a tenth of the gap is left after 500 iterations,
+# and 3 % after 1000. DSZOG looks at its violation once in a hundred iterations, and takes shorter steps where rows
+# are drawn at random. The longest takes five seconds.
 LONGER = {
-    ("SZOConEX", "PressureVessel"): 3,
-    ("SZOConEX", "Spring"): 3,
+    ("SZOConEX", "WeldedBeam"): 2,
     ("ZOSPLM", "Spring"): 3,
     ("ZOGDA", "LoadTracking"): 2,
-    ("ProximalPoint", "Spring"): 8,
+    ("ProximalPoint", "Spring"): 3,
     ("DSZOG", "PressureVessel"): 8,
     ("DSZOG", "Spring"): 8,
     ("DSZOG", "WeldedBeam"): 8,

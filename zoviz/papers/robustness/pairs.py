@@ -13,15 +13,14 @@ less than ``LEFT`` is left, diverges where a replica has diverged or more than `
 stalls otherwise. The median replica's share is printed beside the worst one's.
 
 With linear constraints, 500 iterations: 36 pairs converge, 8 are refused. Online bilevel, 400 rounds, 20 seconds of
-``LossTuning`` and 3000 rounds of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 55
-converge and 5 are refused. OGD was refused on ``CurvedBilevel`` after that: with 1000 rounds it stalled there, with 1.1
-times the start's hypergradient (SOGD .03), as it does not see how the follower answers the leader.
+``LossTuning`` and 3000 rounds of the methods of one level on ``BlackBoxAttack``, which take seconds: of 60 pairs 54
+converge and 6 are refused. One of these is OGD on ``CurvedBilevel``: with 1000 rounds it stalled there, with 1.1 times
+the start's hypergradient (SOGD .03), as it does not see how the follower answers the leader.
 
-Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 44
-converge, 4 are refused (OGDA-RR), two stall and one diverges on the spring (ProximalPoint, ZOBCEG, SZO-ConEX: .003 to
-.034 left in the median replica; the worst ones' f begins near f*, so that their start's gap is small), and DSZOG
-diverges on the beam in one of eight replicas. In ten seconds all but ProximalPoint and SZO-ConEX on the spring
-converge.
+Designs, 13 solvers of our own, 1500 iterations, and 6000 of DSZOG and ZO-iALM, which take longer: of 52 pairs 46
+converge, 4 are refused (OGDA-RR), ZOBCEG stalls on the spring (.003 left in the median replica; the worst one's f
+begins near f*, so that its start's gap is small), and DSZOG diverges on the beam in one of eight replicas. In ten
+seconds all converge.
 
     python -m zoviz.papers.robustness.pairs linear                       # 2000 iterations a pair
     python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 100000 --seconds 20
