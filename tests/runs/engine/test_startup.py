@@ -37,6 +37,10 @@ def test_a_cap_that_alone_is_open_costs_no_call(cls: type[Solver], more: dict[st
     run = Run(problem=untold(), solver=given(cls, **more), replicas=1, iterations=2)
     run.run()
     assert run.result.calls == calls and run.resolved == {"dual_cap": FAR}
+    again = run.replay()
+    again.run()
+    assert again.result.calls == calls and again.resolved == {"dual_cap": FAR}
+    np.testing.assert_array_equal(again.result.x, run.result.x)
 
 
 def test_a_step_that_is_open_too_is_worth_measuring() -> None:

@@ -109,8 +109,8 @@ def test_separate_directions_are_noisier_at_a_solution() -> None:
 class Extrapolating(SZOConEX):
     """The method whose duals go along the extrapolation although penalties act."""
 
-    def _ascended(self, state: ConEXState, damped: bool) -> Array:
-        return super()._ascended(state, False)
+    def next_duals(self, state: ConEXState, damped: bool) -> Array:
+        return super().next_duals(state, False)
 
 
 def test_where_penalties_act_they_take_the_place_of_the_extrapolation() -> None:
@@ -132,5 +132,5 @@ def test_the_multiplier_of_a_row_that_is_slack_falls_though_steps_are_refused() 
     level = np.full_like(state.level, -2.0)
     penalties = state.augmentation._replace(penalty=np.full_like(state.augmentation.penalty, 1e-12))
     held = state._replace(y=np.ones_like(state.y), level=level, previous=level, augmentation=penalties)
-    np.testing.assert_allclose(solver._ascended(held, True), 1.0 - 2.0 * solver.dual_step)
-    assert (solver._ascended(held, False) > 1.0 - 1e-9).all()
+    np.testing.assert_allclose(solver.next_duals(held, True), 1.0 - 2.0 * solver.dual_step)
+    assert (solver.next_duals(held, False) > 1.0 - 1e-9).all()

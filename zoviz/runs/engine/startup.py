@@ -53,8 +53,8 @@ def resolve(
 
     Without a step, radius or penalty that is open nothing is asked of the rule, which may take charged calls. Nor is it
     where a cap on multipliers alone is open and constants would have to be measured: such a cap is there to stay out of
-    reach, and is put as far as it can be. Where values are ``given`` it is asked all the same: a run that repeats
-    another one is charged as that was.
+    reach, and is put as far as it can be. Where other values than such caps are ``given`` it is asked all the same: a
+    run that repeats another one is charged as that was.
 
     Parameters
     ----------
@@ -81,7 +81,9 @@ def resolve(
     if not suggestible:
         return Resolution({})
     constants_known = solver.known_constants(problem) is not None and oracle.units is None
-    if not constants_known and not given and all(name.rpartition(".")[2] in solver.caps for name in suggestible):
+    caps_alone = all(name.rpartition(".")[2] in solver.caps for name in suggestible)
+    only_far = all(name in suggestible and value == FAR for name, value in given.items())
+    if not constants_known and caps_alone and only_far:
         for name in suggestible:
             solver.set(name, FAR)
         return Resolution(dict.fromkeys(suggestible, FAR))

@@ -242,7 +242,7 @@ class SZOConEX(Solver):
         x, y, value, level, _, average, k, first, penalties = state
         step = diminishing(self.primal_step, k, self.schedule)
         damped = penalties is not None and penalties.rest <= 1 and oracle.contract == "deterministic"
-        y_next = duals_after(first, y, self._ascended(state, damped))
+        y_next = duals_after(first, y, self.next_duals(state, damped))
         weights = weights_in(penalties, y_next, value)
         phi = watch_slopes(self, penalties, scalar_of(first, weights, value), (x, value))
         gradient, variance = self._gradient(state._replace(y=weights), phi, oracle, streams)
@@ -270,7 +270,7 @@ class SZOConEX(Solver):
                 ahead = np.where(refused[:, None], there.h, ahead)
         return ConEXState(x_next, y_next, there, ahead, level, average, k + 1, after, penalties), info
 
-    def _ascended(self, state: ConEXState, damped: bool) -> Array:
+    def next_duals(self, state: ConEXState, damped: bool) -> Array:
         """Return y in its bounds after the dual step, along the extrapolation unless penalties damp it, (R, m)."""
         y, level, previous, theta = state.y, state.level, state.previous, self.extrapolation
         dual_step = diminishing(self.dual_step, state.iteration, self.schedule)

@@ -170,11 +170,11 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
     elif arm.stage == "design":
         arm = arm._replace(stage="trial")
     else:
-        arm = _in_units_of_noise(arm)._replace(stage="design")
+        arm = in_units_of_noise(arm)._replace(stage="design")
     return arm._replace(queue=arm.queue[:0], value=_value(arm, arm.x))
 
 
-def _in_units_of_noise(arm: NoisyArm) -> NoisyArm:
+def in_units_of_noise(arm: NoisyArm) -> NoisyArm:
     """Return the arm with constraints divided such that none is far more or far less noisy than f.
 
     The replicates tell the noise. The units in which constraints come are how much they change on the way to far points

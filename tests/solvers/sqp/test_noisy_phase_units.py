@@ -39,7 +39,7 @@ def gap(seed: int) -> float:
 
 def test_a_constraint_that_explodes_far_away_is_seen_near_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     assert abs(gap(3)) < 0.05
-    monkeypatch.setattr(noisy_phase, "_in_units_of_noise", lambda arm: arm)
+    monkeypatch.setattr(noisy_phase, "in_units_of_noise", lambda arm: arm)
     assert gap(3) > 0.5
 
 
