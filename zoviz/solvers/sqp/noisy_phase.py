@@ -76,7 +76,7 @@ class NoisyArm(NamedTuple):
     x, value : Array, shapes (n,) and (1 + m,)
         The point to be returned, and the mean of the calls there.
     sizes : Array, shape (1 + m,)
-        What the outputs are divided by within the arm; empty: by 1.
+        What the outputs are divided by within the arm, f by 1; empty: all by 1.
     """
 
     stage: str
@@ -102,9 +102,9 @@ class NoisyArm(NamedTuple):
     def multipliers(self) -> Array:
         """The multipliers of the present descent for constraints that are not divided, (m,)."""
         own = self.descent.multipliers
-        return own * self.sizes[0] / self.sizes[1:] if len(self.sizes) else own
+        return own / self.sizes[1:] if len(self.sizes) else own
 
-    def own(self, situation: Situation) -> Situation:
+    def with_own_tolerance(self, situation: Situation) -> Situation:
         """Return the situation with the tolerance in the arm's units."""
         if not len(self.sizes):
             return situation
@@ -137,7 +137,7 @@ def begin(points: Array, values: Array, common: bool, situation: Situation) -> N
 
 def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tuple[NoisyArm, Array]:
     """Return the noisy arm and the points (q, n) it wants next, q at most ``width`` and the calls that are left."""
-    situation = arm.own(situation)
+    situation = arm.with_own_tolerance(situation)
     if not len(arm.queue):
         arm = _with_queue(arm, situation)
     # Under common noise the calls of one batch at one point tell nothing of the noise.
@@ -147,7 +147,7 @@ def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tu
 
 def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
     """Return the noisy arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
-    situation = arm.own(situation)
+    situation = arm.with_own_tolerance(situation)
     values = values / arm.sizes if len(arm.sizes) else values
     archive, _ = archives.add(arm.archive, points, values, common)
     own = situation.in_units(arm.descent.length)
