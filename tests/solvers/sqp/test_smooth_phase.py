@@ -183,6 +183,26 @@ def test_refused_steps_shrink_the_region_and_do_not_end_the_run() -> None:
     assert run.phase == "trial" and not run.polished and run.stall == 0 and run.radius < 1e-2
 
 
+@pytest.mark.parametrize(("gain", "share"), [(-1e-9, 0.5), (1.0, None)])
+def test_a_correction_that_leads_back_does_not_shrink_the_region_to_nothing(gain: float, share: float | None) -> None:
+    at = situation()
+    run = course(smooth_phase.begin(START, joint(START), 2, 1.0, 1.0), at, 1)[-1]
+    run, points = smooth_phase.request(run, at)
+    bad = np.array([[1e3, 5.0, -1.0]])
+    run = smooth_phase.receive(run, bad, at)
+    assert run.phase == "correction"
+    length = float(np.abs(run.step.d).max())
+    run, _ = smooth_phase.request(run, at)
+    run = run._replace(step=run.step._replace(d=np.full(2, 1e-8)))  # next to x: better than the step, and no gain
+    value = joint(START) - np.array([gain * run.predicted * run.size[0], 0.0, 0.0])
+    after = smooth_phase.receive(run, value[None], at)
+    if share is None:
+        assert after.phase == "gradient"  # one that gains is taken, however short it is
+    else:
+        assert after.phase == "trial" and after.radius == pytest.approx(share * min(run.radius, length))
+        np.testing.assert_array_equal(after.x, START)
+
+
 def test_a_constraint_whose_slope_vanishes_at_the_start_is_in_units_of_its_value() -> None:
     def flat(x: Array) -> Array:
         """f = x0 + x1, h = 1.5 - x0 x1 from the origin, whose slope is zero there, and x0 - 3 x1."""

@@ -212,8 +212,18 @@ def counts(outcomes: Sequence[Outcome], returned: bool) -> list[int]:
     return [sum(bool(gap) for gap in gaps), *(sum(bool(gap) and gap[0] <= tau for gap in gaps) for tau in LEVELS)]
 
 
+def errors(by_seed: Sequence[Sequence[Outcome]], returned: bool) -> list[float]:
+    """Return the standard errors of ``counts`` over all seeds, from the outcomes of each of them, two at least."""
+    each = np.array([counts(outcomes, returned) for outcomes in by_seed])
+    return [float(error) for error in np.sqrt(len(each)) * each.std(axis=0, ddof=1)]
+
+
 def table(results: Results, trials: Sequence[Trial], best: dict[str, float], seconds: float | None) -> None:
-    """Print a line per method for trials of one budget and one level of noise."""
+    """Print a line per method for trials of one budget and one level of noise.
+
+    With several seeds a second line has the standard errors of its counts: the sample standard deviation over seeds of
+    the number of problems that are feasible or solved, times the square root of the number of seeds.
+    """
     methods = list(dict.fromkeys(trial.method for trial in trials))
     print(
         f"\nnoise {trials[0].noise:g}, {trials[0].sweeps} (n + 1) calls, {len(trials) // len(methods)} trials a method"
@@ -221,10 +231,18 @@ def table(results: Results, trials: Sequence[Trial], best: dict[str, float], sec
     heading = "feas 1e-1 1e-2 1e-3"
     print(f"{'method':12}  queried: {heading}   returned: {heading}   median calls    s")
     for method in methods:
-        own = [results.of(trial, best[trial.problem], seconds) for trial in trials if trial.method == method]
+        own_trials = [trial for trial in trials if trial.method == method]
+        own = [results.of(trial, best[trial.problem], seconds) for trial in own_trials]
         queries, answers = (" ".join(f"{count:4d}" for count in counts(own, kind)) for kind in (False, True))
         calls, total = float(np.median([one.calls for one in own])), sum(one.seconds for one in own)
         print(f"{method:12}           {queries}              {answers}{calls:15.0f}{total:7.0f}", flush=True)
+        by_seed = [
+            [one for one, trial in zip(own, own_trials, strict=True) if trial.seed == seed]
+            for seed in dict.fromkeys(trial.seed for trial in own_trials)
+        ]
+        if len(by_seed) > 1:
+            queries, answers = (" ".join(f"{e:4.1f}" for e in errors(by_seed, kind)) for kind in (False, True))
+            print(f"{'+-':>12}           {queries}              {answers}", flush=True)
 
 
 def page(results: Results, names: Sequence[str], noise: float, returned: bool = True) -> str:
@@ -267,6 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lists = {**halves(), "large": [name for name in LARGE if name.endswith(("100", "310"))]}
     parser.add_argument("--half", choices=lists, default="development", help="or own problems of 100 and 310 variables")
     parser.add_argument("--most", type=int, help="so many of its problems, from the first; default: all")
+    parser.add_argument("--every", type=int, default=1, help="of these every so many, 3 for the 3rd, 6th, ...")
     parser.add_argument("--problems", nargs="+", help="these instead")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--budgets", nargs="+", type=int, default=BUDGETS, help="in sweeps of n + 1 calls")
@@ -277,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--references", action="store_true", help="find f* again, and print no table")
     parser.add_argument("--markdown", action="store_true", help="print the file's outcomes in Markdown, run none")
     options = parser.parse_args(arguments)
-    names = options.problems or lists[options.half][: options.most]
+    names = (options.problems or lists[options.half][: options.most])[options.every - 1 :: options.every]
     results = Results(options.results)
     if options.references:
         print(references(names, results))

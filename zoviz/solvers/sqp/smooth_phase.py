@@ -312,9 +312,12 @@ def _after_trial(run: SmoothRun, value: Array, situation: Situation) -> SmoothRu
 
 
 def _after_correction(run: SmoothRun, value: Array, situation: Situation) -> SmoothRun:
-    """Judge the better of the step and its correction."""
-    first, second = _merit(run, run.trial_value), _merit(run, value)
-    if second < first:
+    """Judge the correction where it serves, and is better than the step; else the step.
+
+    A correction that leads back to x would tell nothing about the region: refused, it would shrink it to nothing.
+    """
+    present, first, second = _merit(run, run.value), _merit(run, run.trial_value), _merit(run, value)
+    if second < first and present - second > _ACCEPTED * run.predicted:
         return _accept_or_refuse(run, _point(run, situation.space), value)
     step = (run.trial - run.x) / situation.space.scale
     return _accept_or_refuse(run._replace(step=run.step._replace(d=step)), run.trial, run.trial_value)
