@@ -86,3 +86,9 @@ def test_negative_curvature_is_damped() -> None:
     hessian = derivatives.update_hessian(np.eye(2), np.array([1.0, 0.0]), np.array([-5.0, 0.0]), False)
     assert np.linalg.eigvalsh(hessian).min() == pytest.approx(0.2)
     assert derivatives.update_hessian(np.eye(1), np.array([1.0]), np.array([1e13]), False).size == 0
+
+
+def test_slopes_are_alike_up_to_round_off() -> None:
+    before = np.array([[1.0, 2.0], [0.0, 3e3], [1e-9, 1.0], [1.0, 1e-3]])
+    after = before + [[1e-6, 0.0], [1e-9, 1e-5], [1e-7, 0.0], [0.0, 1e-4]]
+    np.testing.assert_array_equal(derivatives.alike(before, after), [True, True, False, False])

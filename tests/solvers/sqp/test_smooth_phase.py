@@ -174,6 +174,41 @@ def test_the_last_part_begins_with_the_curvatures_of_the_lagrangian() -> None:
     np.testing.assert_allclose(run.hessian, np.diag(weights @ second * at.space.scale**2), rtol=1e-4)
 
 
+def epigraph(x: Array) -> Array:
+    """f = t + 44 with four rows <= t: the exact penalty function of Rosen and Suzuki's problem; least f: -44."""
+    a, b, c, d, t = (x[..., i] for i in range(5))
+    squares = a**2 + b**2 + c**2 + d**2
+    f = squares + c**2 - 5 * a - 5 * b - 21 * c + 7 * d
+    h = [squares + a - b + c - d - 8, squares + b**2 + d**2 - a - d - 10, squares - d**2 + a**2 + 2 * a - b - d - 5]
+    return np.stack([t + 44, f - t, *(f + 10 * one - t for one in h)], axis=-1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_region_does_not_hold_a_variable_that_enters_linearly(seed: int) -> None:
+    """The bound t on the largest row: where it is taken for curved, as others are, there are more calls."""
+    start = np.append(np.random.default_rng(seed).uniform(-2, 2, 4), 0.0)
+    at = situation()._replace(space=space_of(Box([-1e9] * 5, [1e9] * 5), start, np.full(4, 1e-6)))
+    calls = []
+    for ablation in (False, True):
+        run, spent = smooth_phase.begin(start, epigraph(start), 4, 1.0, 1.0), 0
+        while spent < 600 and max(abs(epigraph(run.next_x)[0]), epigraph(run.next_x)[1:].max()) > 1e-5:
+            run, points = smooth_phase.request(run, at)
+            run = smooth_phase.receive(run, epigraph(points), at)
+            spent += len(points)
+            run = run._replace(curved=run.curved | ablation)
+        np.testing.assert_array_equal(run.linear, [False] * 4 + [not ablation])
+        assert ablation or not run.hessian[4].any()
+        calls.append(spent)
+    assert calls[0] < 120 and calls[0] < 0.9 * calls[1], calls
+
+
+def test_no_variable_is_linear_where_no_slope_changed_or_none_has_moved() -> None:
+    run = smooth_phase.begin(START, joint(START), 2, 1.0, 1.0)
+    assert not course(run, situation(), 12)[-1].linear.any()  # slopes change along both variables
+    flat = course_of(run, lambda x: np.stack([x[..., 0] + x[..., 1], x[..., 0], x[..., 1]], axis=-1), 4)[-1]
+    assert flat.known and not flat.curved.any() and not flat.linear.any()
+
+
 def test_refused_steps_shrink_the_region_and_do_not_end_the_run() -> None:
     at = situation()
     run = course(smooth_phase.begin(START, joint(START), 2, 1.0, 1.0), at, 1)[-1]

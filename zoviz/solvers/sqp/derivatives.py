@@ -21,6 +21,8 @@ _DAMPING, _DAMPED_SHARE = 0.2, 0.8
 _SMALLEST, _LARGEST = 1e-4, 1e4
 """Limits of the first scaling."""
 _SHORT, _HUGE = 1e-20, 1e12
+_ALIKE, _NOISE = 1e-5, 1e-8
+"""Slopes that differ by no more than these shares, of themselves and of the output's steepest, are alike: round-off."""
 LINE_CALLS = 6
 """Calls that measure roughness, besides the value at the line's first point."""
 LINE_SPACING = 1e-5
@@ -110,6 +112,15 @@ def complete(derivatives: Array, missing: np.ndarray, base: Array, values: Array
     derivatives = derivatives.copy()
     derivatives[missing] = (base - values) / steps.first[missing, None]
     return np.where(np.isfinite(derivatives), derivatives, 0.0)
+
+
+def alike(before: Array, after: Array) -> np.ndarray:
+    """Return the variables (n,) along which no output's slope has changed, from slopes (n, 1 + m) at two points.
+
+    Slopes are those in scaled variables.
+    """
+    size = np.maximum(np.abs(before), np.abs(after))
+    return np.asarray((np.abs(after - before) <= _ALIKE * size + _NOISE * size.max(axis=0)).all(axis=1))
 
 
 def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> Array:

@@ -31,6 +31,10 @@ _SPARE = (1.0, 4.0, 16.0, 64.0)
 """Multiples of a violation by which the last calls keep away from a constraint."""
 _APART = 100.0
 """Ratio of the longest to the shortest of the lengths that slopes suggest, from which on variables take them."""
+_LINEAR_REACH = 1e3
+"""How much farther than the others a step may go along variables that enter linearly (30 did as well)."""
+_NOTICEABLE = 1e-2
+"""A move in unit lengths over which a variable's curvature would show in the slopes."""
 _FLATTEST = 1e-4
 """Least curvature along a variable, relative to the largest, in a Hessian that begins as a diagonal."""
 
@@ -71,6 +75,8 @@ class SmoothRun(NamedTuple):
         The point of the last step and the values there, while a correction of it is being tried.
     predicted : float
         The decrease of the merit function that the step promised.
+    curved, moved : Array, shape (n,)
+        Whether slopes along a variable have changed from one point to the next, and whether it has moved noticeably.
     """
 
     phase: str
@@ -99,6 +105,21 @@ class SmoothRun(NamedTuple):
     trial: Array
     trial_value: Array
     predicted: float
+    curved: np.ndarray
+    moved: np.ndarray
+
+    @property
+    def linear(self) -> np.ndarray:
+        """The variables (n,) that enter linearly as far as is known: of an epigraph max h_i(z) <= t for one, t.
+
+        Where no slope has changed nothing was learned.
+        """
+        return self.moved & ~self.curved & bool(self.curved.any())
+
+    @property
+    def reach(self) -> Array:
+        """How far the region reaches along every variable (n,), in radii: models are exact along linear ones."""
+        return np.where(self.linear, _LINEAR_REACH, 1.0)
 
 
 def begin(
@@ -140,6 +161,8 @@ def begin(
         trial=x,
         trial_value=no_value,
         predicted=0.0,
+        curved=np.zeros(n, dtype=bool),
+        moved=np.zeros(n, dtype=bool),
     )
 
 
@@ -239,6 +262,11 @@ def _diagonal(run: SmoothRun, curvatures: Array, space: Space) -> Array:
     return np.diag(np.maximum(diagonal, _FLATTEST * largest))
 
 
+def _without(hessian: Array, linear: np.ndarray) -> Array:
+    """Return the Hessian (n, n), or none yet (0, 0), without the curvature that it was given along linear variables."""
+    return np.where(linear | linear[:, None], 0.0, hessian) if hessian.size else hessian
+
+
 def _offsets(run: SmoothRun, space: Space) -> derivatives.Offsets:
     relative = np.full(space.n, derivatives.CENTRAL if run.central else derivatives.FORWARD)
     return derivatives.offsets(run.next_x, space, relative, run.central)
@@ -253,7 +281,7 @@ def _merit(run: SmoothRun, value: Array) -> float:
 
 def _model(run: SmoothRun, situation: Situation, value: Array) -> Linearisation:
     """Return the programme of a step in scaled variables with these values of the constraints."""
-    space, radius = situation.space, run.radius * situation.settings.trust_scale
+    space, radius = situation.space, run.radius * situation.settings.trust_scale * run.reach
     gradient = np.zeros(space.n) if run.restoring else run.gradient * space.scale
     lower = np.maximum(-radius, (space.lower - run.x) / space.scale)
     upper = np.minimum(radius, (space.upper - run.x) / space.scale)
@@ -270,7 +298,7 @@ def _with_step(run: SmoothRun, situation: Situation) -> SmoothRun:
     if not run.hessian.size:
         size = np.abs(run.gradient * space.scale).max()
         identity = np.eye(space.n) * (1e-3 if run.restoring else np.clip(size, 1e-3, 1.0))
-        run = run._replace(hessian=identity, first=True)
+        run = run._replace(hessian=_without(identity, run.linear), first=True)
     model = _model(run, situation, h)
     step = elastic_qp.steered(model, run.penalty, _LARGEST_PENALTY, _LEAST_VIOLATION)
     largest, penalty, violation = step.largest_multiplier, step.penalty, float(np.maximum(h, 0.0).sum())
@@ -328,7 +356,7 @@ def _accept_or_refuse(run: SmoothRun, point: Array, value: Array) -> SmoothRun:
     present = _merit(run, run.value)
     decrease = present - _merit(run, value)
     ratio = decrease / run.predicted if np.isfinite(decrease) else -1.0
-    length, radius = float(np.abs(run.step.d).max()), run.radius
+    length, radius = float((np.abs(run.step.d) / run.reach).max()), run.radius
     if ratio > _GOOD and length > _GOOD * radius:
         radius = min(_GROWTH * radius, _LARGEST_RADIUS)
     elif ratio < _POOR:
@@ -359,12 +387,18 @@ def _with_derivatives(run: SmoothRun, slopes: Array, curvatures: Array | None, s
         space = space._replace(scale=space.scale * run.length)
     slopes = slopes / run.size
     gradient, jacobian = slopes[:, 0], slopes[:, 1:].T
+    if run.known:
+        before, scale = np.column_stack([run.gradient, run.jacobian.T]), space.scale[:, None]
+        same = derivatives.alike(before * scale, slopes * scale)
+        moved = np.abs(run.next_x - run.x) > _NOTICEABLE * space.scale
+        run = run._replace(curved=run.curved | ~same, moved=run.moved | moved)
     hessian, first = run.hessian, run.first
     if curvatures is not None:
         hessian, first = _diagonal(run, curvatures, space), False
     if run.known and hessian.size:
         objective = 0.0 if run.restoring else gradient - run.gradient
         change = (objective + (jacobian - run.jacobian).T @ run.step.multipliers) * space.scale
+        change = np.where(run.linear, 0.0, change)
         hessian = derivatives.update_hessian(
             hessian, (run.next_x - run.x) / space.scale, change, first and not run.restoring
         )
@@ -375,7 +409,7 @@ def _with_derivatives(run: SmoothRun, slopes: Array, curvatures: Array | None, s
         value=run.next_value,
         gradient=gradient,
         jacobian=jacobian,
-        hessian=hessian,
+        hessian=_without(hessian, run.linear),
         first=first,
         known=True,
     )

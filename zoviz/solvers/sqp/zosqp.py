@@ -111,15 +111,16 @@ class ZOSQP(Solver):
     .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \qquad A d + h \le e, \quad e \ge 0, \quad
               |d_i| \le \Delta s_i, \quad x + d \in X
 
-    The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, f and h are
-    in units of their steepest slopes at a run's start, as variables are where slopes are far apart, and runs start
-    again until the budget is spent. Anything else: no h is far more or less noisy than f in its units, g, A and the
-    curvatures are those of a regression over all points within reach, constraints are backed off by what is not
-    known of them, the radius shrinks only where an output differs from its model by more than the noise explains,
-    and the last tenth of the budget races a few candidates by repeated calls. Functions that repeat to the bit but
-    are rough, as a simulator's with tolerances, would be magnified by differences: when a step is first refused,
-    six calls on a short line tell, and from there on roughness is taken for noise, with calls at one point moved by
-    random short ways; the best of all points is then the answer.
+    The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, f and h
+    are in units of their steepest slopes at a run's start, as variables are where slopes are far apart, variables
+    that enter linearly may go a thousand times as far as the others, and runs start again until the budget is spent.
+    Anything else: no h is far more or less noisy than f in its units, g, A and the curvatures are those of a
+    regression over all points within reach, constraints are backed off by what is not known of them, the radius
+    shrinks only where an output differs from its model by more than the noise explains, and the last tenth of the
+    budget races a few candidates by repeated calls. Functions that repeat to the bit but are rough, as a simulator's
+    with tolerances, would be magnified by differences: when a step is first refused, six calls on a short line tell,
+    and from there on roughness is taken for noise, with calls at one point moved by random short ways; the best of
+    all points is then the answer.
     A step is one batch: a gradient, a design, a trial.
 
     Notes
@@ -262,7 +263,7 @@ class ZOSQP(Solver):
         reach, free = self.trust_scale * float(state.radius[0]) * replica.scale, replica.scale > 0.0
         if replica.smooth is not None:
             centre[free] = replica.smooth.run.next_x
-            reach[free] *= replica.smooth.run.length
+            reach[free] *= replica.smooth.run.length * replica.smooth.run.reach
         elif replica.noisy is not None:
             centre[free] = replica.noisy.descent.centre
         return Sketch(centre, reach, replica.probes.copy(), replica.purpose)
