@@ -87,17 +87,30 @@ def _by_executor(
     OracleError
         Where the executor cannot do it: the functions themselves raise nothing here.
     """
-    futures: list[Any] = []
     finished: SimpleQueue[int] = SimpleQueue()
+    repeated: set[int] = set()
+    is_dask = type(executor).__module__.startswith("distributed.")
+
+    def submit(i: int) -> Any:
+        # A name of its own: Dask takes two tasks with equal arguments for one, and noise would be the same twice.
+        future = executor.submit(_answer, call, points[i], uuid4().hex)
+        future.add_done_callback(lambda _: finished.put(i))
+        return future
+
+    futures: list[Any] = []
     try:
-        if type(executor).__module__.startswith("distributed."):
+        if is_dask:
             call = _PickledCall.of(call)
-        for i, point in enumerate(points):
-            # A name of its own: Dask takes two tasks with equal arguments for one, and noise would be the same twice.
-            futures.append(executor.submit(_answer, call, point, uuid4().hex))
-            futures[-1].add_done_callback(lambda _, i=i: finished.put(i))
-        for _ in points:
+        for i in range(len(points)):
+            futures.append(submit(i))
+        waiting = len(points)
+        while waiting:
             i = finished.get()
+            if is_dask and i not in repeated and _is_lost(futures[i]):
+                repeated.add(i)
+                futures[i] = submit(i)
+                continue
+            waiting -= 1
             yield i, _result(futures[i])
     except Exception as error:  # another library's executor may raise anything
         raise OracleError(
@@ -126,6 +139,15 @@ class _PickledCall(bytes):
 def _answer(call: Callable[[Any], Any], point: Any, name: str) -> Any:
     """Return the outcome of a task, whatever its name."""
     return call(point)
+
+
+def _is_lost(future: Any) -> bool:
+    """Return whether a Dask worker died with an outcome that was about to be fetched: then it must be found again.
+
+    Dask's executor takes such an outcome for the three parts of an error, and fails to unpack it: a ``ValueError``,
+    which no task raises by itself.
+    """
+    return not future.cancelled() and isinstance(future.exception(), ValueError)
 
 
 def _result(future: Any) -> Any:

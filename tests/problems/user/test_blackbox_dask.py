@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,35 @@ def test_calls_of_a_killed_worker_are_made_elsewhere(mortal: Any, tmp_path: Path
     problem = BlackBox(deadly(tmp_path, 1), bounds=BOX, workers=mortal.get_executor())
     np.testing.assert_array_equal(problem.evaluate(points).f, points[:, 0])
     assert problem.failure_message == "" and len(list(tmp_path.iterdir())) == 1
+
+
+class LosingExecutor:
+    """An executor that passes for Dask's and loses the outcome of its third task, so many times."""
+
+    __module__ = "distributed.cfexecutor"
+
+    def __init__(self, losses: int) -> None:
+        self.losses, self.tasks = losses, 0
+
+    def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.tasks += 1
+        if self.tasks >= 3 and self.losses:
+            self.losses -= 1
+            future.set_exception(ValueError("not enough values to unpack (expected 3, got 2)"))
+        else:
+            future.set_result(function(*arguments))
+        return future
+
+
+def test_an_outcome_that_was_lost_on_its_way_is_found_again_once() -> None:
+    points = np.column_stack([np.linspace(-1, 1, 5), np.zeros(5)])
+    executor = LosingExecutor(1)
+    problem = BlackBox(lambda x: float(x[0]), bounds=BOX, workers=executor)
+    np.testing.assert_array_equal(problem.evaluate(points).f, points[:, 0])
+    assert executor.tasks == 6
+    with pytest.raises(OracleError, match="got ValueError: not enough values"):
+        BlackBox(lambda x: float(x[0]), bounds=BOX, workers=LosingExecutor(99)).evaluate(points)
 
 
 @pytest.mark.slow
