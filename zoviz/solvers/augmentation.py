@@ -103,7 +103,7 @@ class Augmentation(NamedTuple):
         The sum of the objective over the window, and its mean over the last one; of use where steps are judged.
     rest, rested : int
         Iterations until a window ends where there is no penalty yet and steps are not judged, and those that have
-        passed; else 0. As long as the first is above 1 the method is the published one, and is only watched.
+        passed; else 0. As long as the first is above 1 nothing ``acts``.
     positive : Array, shape (R, m)
         [h]_+ at the last iteration, where steps are not judged.
     rough : Array, shape (R,)
@@ -130,6 +130,11 @@ class Augmentation(NamedTuple):
     positive: Array = np.zeros(())
     rough: Array = np.zeros(())
     recent: tuple[Array, ...] = ()
+
+    @property
+    def acts(self) -> bool:
+        """Whether there are penalties, or steps are judged; else the method is the published one, only watched."""
+        return self.rest <= 1
 
     def weights(self, y: Array, value: Evaluation) -> Array:
         """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
@@ -175,7 +180,7 @@ class Augmentation(NamedTuple):
 
         A window is ``pass_length`` times as long, the iterations in which every variable is moved once.
         """
-        if self.rest > 1 and (restoration is None or restoration.rest):
+        if not self.acts and (restoration is None or restoration.rest):
             rest, rested = self.rest - 1, self.rested + 1
             if len(self.recent) < _AT_ONCE - 1:
                 # By position, and called in every step: _replace is three calls more.
@@ -322,7 +327,7 @@ def watch_slopes(
 
     ``at`` is the point x (R, n) of the estimate, with its value; ``radius`` is the estimator's own by default.
     """
-    if augmentation is None or augmentation.rest > 1:
+    if augmentation is None or not augmentation.acts:
         return phi
     (x, value), estimator = at, solver.estimator
     n = x.shape[1]
@@ -333,12 +338,12 @@ def watch_slopes(
 
 def weights_in(augmentation: Augmentation | None, y: Array, value: Evaluation) -> Array:
     """Return the weights (R, m) of the constraints in the gradient: y, or those of the augmented Lagrangian."""
-    return y if augmentation is None or augmentation.rest > 1 else augmentation.weights(y, value)
+    return y if augmentation is None or not augmentation.acts else augmentation.weights(y, value)
 
 
 def lengthen(augmentation: Augmentation | None, step: float | Array) -> float | Array:
     """Return a primal step, a number or (R, 1), times the share that descent bears."""
-    return step if augmentation is None or augmentation.rest > 1 else step * augmentation.share[:, None]
+    return step if augmentation is None or not augmentation.acts else step * augmentation.share[:, None]
 
 
 class Trial(NamedTuple):
@@ -405,7 +410,7 @@ def ascend(
 
     Replicas whose primal step was ``refused``, (R,), keep theirs.
     """
-    if augmentation is None or augmentation.rest > 1:
+    if augmentation is None or not augmentation.acts:
         return y + step * h
     change = augmentation.dual_step(step, share) * augmentation.slope(y, h)
     return y + (change if refused is None else np.where(refused[:, None], 0.0, change))

@@ -241,7 +241,7 @@ class SZOConEX(Solver):
         """Take one step: extrapolate the constraints, move duals and primal, and linearise at the new point."""
         x, y, value, level, _, average, k, first, penalties = state
         step = diminishing(self.primal_step, k, self.schedule)
-        damped = penalties is not None and penalties.rest <= 1 and oracle.contract == "deterministic"
+        damped = penalties is not None and penalties.acts and oracle.contract == "deterministic"
         y_next = duals_after(first, y, self.next_duals(state, damped))
         weights = weights_in(penalties, y_next, value)
         phi = watch_slopes(self, penalties, scalar_of(first, weights, value), (x, value))

@@ -204,7 +204,7 @@ class ZOSPLM(Solver):
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
         refused = None
-        if penalties is not None and penalties.rest > 1:
+        if penalties is not None and not penalties.acts:
             penalties = penalties.after(first, ahead, phi)
         elif penalties is not None:
             change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
