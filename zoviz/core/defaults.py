@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 FEASIBILITY_TOLERANCE = 1e-6
 """Largest component of h that counts as feasible, where nobody says otherwise: SciPy's usual figure."""
@@ -32,6 +33,10 @@ def store_url() -> str:
     """Return the URL of the store that ``ZOVIZ_STORE`` names, else of the one in the working folder."""
     return os.environ.get(STORE_VARIABLE, STORE_URL)
 
+
+LARGEST_GROWTH = sys.float_info.epsilon**-0.5
+"""How much larger than the scale of the start an iterate or a value may become, 6.7e7: where values are larger by more
+than the root of the machine's precision, a difference of what was of order 1 has no correct digit left."""
 
 SWITCH_INTERVAL = 5e-4
 """Seconds until a solver's thread gives way, of Python's 5 ms: a page's update waits for it at each of its messages."""

@@ -85,6 +85,25 @@ def test_what_one_method_gives_up_another_takes_up() -> None:
     assert not alone.success or result.fun <= alone.fun + 1e-6
 
 
+def fleeing(x: Array) -> tuple[float, Array]:
+    """f falls without end for large x, where the violation does, too, but to 0.05; feasible below -2."""
+    z = x[0] + 2.0
+    return float(-(x[0] ** 3)), np.array([8.0 * z / (8.0 + z**2) + 0.05 * np.tanh(z)])
+
+
+def test_a_member_that_flees_ends_its_turn_and_not_the_run() -> None:
+    problem = BlackBox(fleeing, joint=True, m=1, x0=[5.0], scaled=False, bounds=[(-10.0, np.inf)])
+    alone, run = (
+        Run(problem=problem, solver=solver, replicas=1, calls=2000, seed=0)
+        for solver in (ALSPG(restarts=False), Portfolio(first=ALSPG(restarts=False), second=ZOSQP(), members=2))
+    )
+    alone.run()
+    run.run()
+    assert len(alone.divergences) == 1 and "has fallen below zero" in alone.message
+    assert not run.divergences and run.result.calls[0] == 2000
+    assert len(run.state.stages) > 1 and run.result.best_fun[0] == pytest.approx(8.0, rel=1e-4)
+
+
 def test_the_trace_tells_the_stage_and_the_solver_its_title() -> None:
     run = outcome(box(), Portfolio(first=SLSQP(), second=ALSPG(), members=2), 120)
     columns = run.trace.snapshot().columns

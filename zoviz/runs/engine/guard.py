@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core import defaults
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import Oracle
@@ -17,9 +18,8 @@ from zoviz.solvers.restoration import violation_of
 
 EVERY = 5
 """Iterations from one look to the next: even a short look costs a twentieth of the smallest steps."""
-MULTIPLE = float(np.finfo(float).eps) ** -0.5
-"""How much larger than the scale of the start an iterate or a value may become, 6.7e7: where values are larger by more
-than the root of the machine's precision, a difference of what was of order 1 has no correct digit left."""
+MULTIPLE = defaults.LARGEST_GROWTH
+"""How much larger than the scale of the start an iterate or a value may become."""
 DUAL_MULTIPLE = MULTIPLE**2
 """The same of multipliers in the functions' units: a Lagrangian f + <y, h> of f and h of order 1 has no
 digit of f left there. Multipliers of 1e10 are met on the way to solutions that have none."""

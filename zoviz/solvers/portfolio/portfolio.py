@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Part
 from zoviz.core.ranking import ranks
@@ -60,6 +61,10 @@ class PortfolioState(NamedTuple):
         Mean calls of the replicas so far.
     free : bool
         Whether there is a variable to move.
+    scale : Array, shape (R,)
+        max(1, |f|) at the start.
+    stage_x, stage_value : Array, shape (R, n), and Evaluation
+        Where the present stage began.
     """
 
     x: Array
@@ -74,15 +79,19 @@ class PortfolioState(NamedTuple):
     steps: int
     calls: float
     free: bool
+    scale: Array
+    stage_x: Array
+    stage_value: Evaluation
 
 
 class Portfolio(Solver):
     """Members that work one after the other: each begins at every replica's best point, while budget is left.
 
-    A step is a step of the present member. Its stage is over for a replica once the member has ended by itself, has not
-    gained for ``patience`` sweeps of n + 1 calls, or has spent ``share`` of what was left when it began; the last of
-    the members may spend all. The next stage begins when that is so for every replica, at no call where values are
-    deterministic, as the best point is known; after the last member the first is next again.
+    A step is a step of the present member. Its stage is over for a replica once the member has ended by itself, has
+    not gained for ``patience`` sweeps of n + 1 calls, has fled to where f falls without end outside the constraints,
+    or has spent ``share`` of what was left when it began; the last of the members may spend all. The next stage
+    begins when that is so for every replica, at no call where values are deterministic, as the best point is known;
+    after the last member the first is next again.
     So the run ends when the budget is spent, and not when a member gives up.
 
     Notes
@@ -172,7 +181,9 @@ class Portfolio(Solver):
         box = as_box(oracle.domain)
         free = box is None or bool(box.variable.any())
         y = np.full((len(x0), oracle.m), np.nan)
-        state = PortfolioState(x0, y, value, zero, zero, zero, [], [], [], 0, 1.0, free)
+        state = PortfolioState(
+            x0, y, value, zero, zero, zero, [], [], [], 0, 1.0, free, np.fmax(1.0, np.abs(value.f)), x0, value
+        )
         state = self._next_stage(state, oracle, streams)
         return state._replace(figures=list(self._member(state).figures(state.inner[0])))
 
@@ -242,18 +253,25 @@ class Portfolio(Solver):
         gains |= (violation[:, 1] <= violation[:, 0]) & (f[:, 1] < f[:, 0] - _GAIN * np.maximum(1.0, np.abs(f[:, 0])))
         if oracle.contract != "deterministic":
             better = np.isfinite(violation[:, 1])
+        last = len(state.stages) % self.members == 0
+        # Less violated or not, it is no point to go on from, nor are those on the way to it, unless a feasible one was
+        # met: the guard of a run would take it for a divergence.
+        fled = (violation[:, 1] > 0.0) & ~(np.abs(reached.f) <= defaults.LARGEST_GROWTH * state.scale)
         served = stage.answered > 0
-        better &= served & ~stage.failed
+        better &= served & ~stage.failed & ~fled
+        gains &= ~fled
         x = np.where(better[:, None], iterate.x, x)
         dual = y if iterate.dual is None else np.where(better[:, None], iterate.dual, y)
-        value = Evaluation(np.where(better, reached.f, value.f), np.where(better[:, None], reached.h, value.h))
+        value = _where(better, reached, value)
+        back = fled & served & (not last) & (violation[:, 0] > 0.0)
+        x, y = np.where(back[:, None], state.stage_x, x), np.where(back[:, None], np.nan, dual)
+        value = _where(back, state.stage_value, value)
         gained = np.where(gains & served, oracle.calls.astype(float), state.gained)
-        last = len(state.stages) % self.members == 0
         tired = oracle.calls - gained > self.patience * (oracle.n + 1)
-        over = ~served | stage.failed | (tired & (not last))
+        over = ~served | stage.failed | ((tired | fled) & (not last))
         through = np.maximum(state.through, over.astype(float))
         calls = float(oracle.calls.mean())
-        return state._replace(x=x, y=dual, value=value, gained=gained, through=through, calls=calls)
+        return state._replace(x=x, y=y, value=value, gained=gained, through=through, calls=calls)
 
     def _next_stage(self, state: PortfolioState, oracle: Oracle, streams: Streams) -> PortfolioState:
         """Begin the stage of the next member that takes the problem, at every replica's best point."""
@@ -273,5 +291,16 @@ class Portfolio(Solver):
         with oracle.purpose(Purpose.START), oracle.stage(limit, everyone, free) as stage:
             inner = self._member(state._replace(stages=stages)).init(state.x, oracle, streams)
         return state._replace(
-            through=stage.failed.astype(float), limit=limit, gained=calls, inner=[inner], stages=stages
+            through=stage.failed.astype(float),
+            limit=limit,
+            gained=calls,
+            inner=[inner],
+            stages=stages,
+            stage_x=state.x,
+            stage_value=state.value,
         )
+
+
+def _where(mask: np.ndarray, one: Evaluation, other: Evaluation) -> Evaluation:
+    """Return the values of one where the mask (R,) says so, of the other elsewhere."""
+    return Evaluation(np.where(mask, one.f, other.f), np.where(mask[:, None], one.h, other.h))
