@@ -256,7 +256,8 @@ class Portfolio(Solver):
         last = len(state.stages) % self.members == 0
         # Less violated or not, it is no point to go on from, nor are those on the way to it, unless a feasible one was
         # met: the guard of a run would take it for a divergence.
-        fled = (violation[:, 1] > 0.0) & ~(np.abs(reached.f) <= defaults.LARGEST_GROWTH * state.scale)
+        far = np.isfinite(reached.f) & (np.abs(reached.f) > defaults.LARGEST_GROWTH * state.scale)
+        fled = far & (violation[:, 1] > 0.0)
         served = stage.answered > 0
         better &= served & ~stage.failed & ~fled
         gains &= ~fled
