@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from zoviz.core.types import Constants, Provenance, StepConstants
+from zoviz.core.types import Constants, Evaluation, Provenance, StepConstants
 from zoviz.problems.bilevel import BilevelConstants
 
 KINDS: dict[type[StepConstants], tuple[float, ...]] = {
@@ -54,3 +55,9 @@ def test_the_start_slope_is_safe_to_divide_by() -> None:
 def test_the_expected_multiplier_trusts_no_slope_below_a_tenth_of_that_around_the_start() -> None:
     assert constants(12.0, 3.0, 3.0).multiplier == 4.0 and constants(12.0, 0.01, 3.0).multiplier == pytest.approx(40.0)
     assert constants(12.0, 0.0, 3.0).multiplier == 0.0
+
+
+def test_values_of_one_where_a_mask_says_so_and_of_the_other_elsewhere() -> None:
+    one, other = (Evaluation(np.full(2, f), np.full((2, 3), f)) for f in (1.0, 2.0))
+    chosen = one.where(np.array([True, False]), other)
+    np.testing.assert_array_equal(chosen.stacked, [[1.0] * 4, [2.0] * 4])

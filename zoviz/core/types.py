@@ -42,6 +42,10 @@ class Evaluation(NamedTuple):
         """All functions side by side, f first, shape (..., m + 1)."""
         return np.concatenate([self.f[..., None], self.h], axis=-1)
 
+    def where(self, mask: np.ndarray, other: Evaluation) -> Evaluation:
+        """Return these values at the points of the mask (...,), the other's at the rest."""
+        return Evaluation(np.where(mask, self.f, other.f), np.where(mask[..., None], self.h, other.h))
+
 
 class Estimate(NamedTuple):
     """A gradient estimate with its measured variance and the value at the point itself.

@@ -88,7 +88,7 @@ def _by_executor(
         Where the executor cannot do it: the functions themselves raise nothing here.
     """
     finished: SimpleQueue[int] = SimpleQueue()
-    repeated: set[int] = set()
+    second_tries: set[int] = set()
     is_dask = type(executor).__module__.startswith("distributed.")
 
     def submit(i: int) -> Any:
@@ -103,14 +103,14 @@ def _by_executor(
             call = _PickledCall.of(call)
         for i in range(len(points)):
             futures.append(submit(i))
-        waiting = len(points)
-        while waiting:
+        left = len(points)
+        while left:
             i = finished.get()
-            if is_dask and i not in repeated and _is_lost(futures[i]):
-                repeated.add(i)
+            if is_dask and i not in second_tries and _is_lost(futures[i]):
+                second_tries.add(i)
                 futures[i] = submit(i)
                 continue
-            waiting -= 1
+            left -= 1
             yield i, _result(futures[i])
     except Exception as error:  # another library's executor may raise anything
         raise OracleError(

@@ -393,8 +393,7 @@ def descend(augmentation: Augmentation, trial: Trial) -> StepEnd:
     refused, augmentation = augmentation.judged(change, slope, merit, waiting_of(trial.restoration, value))
     if refused.any():
         x_next = np.where(refused[:, None], x, x_next)
-        f, h = np.where(refused, value.f, value_next.f), np.where(refused[:, None], value.h, value_next.h)
-        value_next = Evaluation(f, h)
+        value_next = value.where(refused, value_next)
     return StepEnd(x_next, value_next, refused, augmentation.after(trial.restoration, value_next, trial.phi))
 
 

@@ -323,8 +323,7 @@ def settled(
     worse = restoration.mask & ~(reached < violation) & ~arrived
     if worse.any():
         x_next = np.where(worse[:, None], x, x_next)
-        f, h = np.where(worse, value.f, value_next.f), np.where(worse[:, None], value.h, value_next.h)
-        value_next, reached = Evaluation(f, h), np.where(worse, violation, reached)
+        value_next, reached = value.where(worse, value_next), np.where(worse, violation, reached)
     theta = restoration.relaxation
     theta = np.where(worse, 0.5 * theta, np.where(restoration.mask, np.minimum(2.0 * theta, _RELAXATION), theta))
     theta = np.where(arrived, _RELAXATION, theta)

@@ -207,8 +207,7 @@ class ZOiALM(Solver):
             worse = phi(value) - level > room
             bound, wide = np.where(worse, 2.0 * bound, bound), worse[:, None]
             x_next, z_next = np.where(wide, x, x_next), np.where(wide, z, z_next)
-            old, new = state.value, value
-            value = Evaluation(np.where(worse, old.f, new.f), np.where(wide, old.h, new.h))
+            value = state.value.where(worse, value)
         return state._replace(
             x=x_next, value=value, z=z_next, curvature=bound, steps_to_test=state.steps_to_test - 1
         ), info

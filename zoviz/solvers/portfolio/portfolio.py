@@ -257,19 +257,19 @@ class Portfolio(Solver):
         # Less violated or not, it is no point to go on from, nor are those on the way to it, unless a feasible one was
         # met: the guard of a run would take it for a divergence.
         far = np.isfinite(reached.f) & (np.abs(reached.f) > defaults.LARGEST_GROWTH * state.scale)
-        fled = far & (violation[:, 1] > 0.0)
+        flight = far & (violation[:, 1] > 0.0)
         served = stage.answered > 0
-        better &= served & ~stage.failed & ~fled
-        gains &= ~fled
+        better &= served & ~stage.failed & ~flight
+        gains &= ~flight
         x = np.where(better[:, None], iterate.x, x)
         dual = y if iterate.dual is None else np.where(better[:, None], iterate.dual, y)
-        value = _where(better, reached, value)
-        back = fled & served & (not last) & (violation[:, 0] > 0.0)
+        value = reached.where(better, value)
+        back = flight & served & (not last) & (violation[:, 0] > 0.0)
         x, y = np.where(back[:, None], state.stage_x, x), np.where(back[:, None], np.nan, dual)
-        value = _where(back, state.stage_value, value)
+        value = state.stage_value.where(back, value)
         gained = np.where(gains & served, oracle.calls.astype(float), state.gained)
         tired = oracle.calls - gained > self.patience * (oracle.n + 1)
-        over = ~served | stage.failed | ((tired | fled) & (not last))
+        over = ~served | stage.failed | ((tired | flight) & (not last))
         through = np.maximum(state.through, over.astype(float))
         calls = float(oracle.calls.mean())
         return state._replace(x=x, y=y, value=value, gained=gained, through=through, calls=calls)
@@ -300,8 +300,3 @@ class Portfolio(Solver):
             stage_x=state.x,
             stage_value=state.value,
         )
-
-
-def _where(mask: np.ndarray, one: Evaluation, other: Evaluation) -> Evaluation:
-    """Return the values of one where the mask (R,) says so, of the other elsewhere."""
-    return Evaluation(np.where(mask, one.f, other.f), np.where(mask[:, None], one.h, other.h))
