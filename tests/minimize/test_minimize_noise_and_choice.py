@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -55,6 +56,37 @@ def test_a_point_that_the_method_verified_is_the_answer() -> None:
     assert "x is the point that the method verified, fun and h are means of 16 calls" in result.message
     assert result.calls <= 1000 and max(h_at(result.x)) < 0.01
     assert f_at(result.x) < f_at(np.ones(2)) + 0.05  # the optimum is (1, 1)
+
+
+def noisy_line(seed: int, level: float) -> tuple[Callable[[Array], tuple[float, float]], float]:
+    """x1 + x2 >= ``level`` with noise of .05 in both values, and the least |x|^2 under it."""
+    generator = np.random.default_rng(seed)
+
+    def joint(x: Array) -> tuple[float, float]:
+        noise = 0.05 * generator.standard_normal(2)
+        return float(x @ x + noise[0]), float(level - x.sum() + noise[1])
+
+    return joint, level**2 / 2.0
+
+
+def test_an_answer_on_a_noisy_constraint_is_a_success_where_its_mean_is_within_two_standard_errors() -> None:
+    outside = 0
+    for seed in (0, 1, 5):
+        joint, best = noisy_line(seed, 1.0)
+        result = minimize(joint, [1.0, 1.0], bounds=[(0, 2)] * 2, joint=True, method="ZOSQP", max_calls=3000)
+        assert result.success == ("No feasible point" not in result.message) == np.isfinite(result.best_fun)
+        assert result.success and result.x @ result.x == pytest.approx(best, abs=0.05)
+        if result.maxcv > 1e-6:
+            outside += 1
+            assert "within twice the standard error: it may be feasible" in result.message
+            assert result.maxcv < 2.0 * 0.05 * 1.5 / np.sqrt(16)
+    assert outside, "no mean was outside: a rule without the margin would do"
+
+
+def test_a_point_that_is_outside_for_certain_is_no_success_under_noise() -> None:
+    result = minimize(noisy_line(0, 5.0)[0], [1.0, 1.0], bounds=[(0, 2)] * 2, joint=True, max_calls=400)
+    assert not result.success and result.maxcv == pytest.approx(1.0, abs=0.1) and np.isnan(result.best_fun)
+    assert "No feasible point was found: in the mean x violates by" in result.message
 
 
 def test_noise_in_constraints_is_found_too() -> None:

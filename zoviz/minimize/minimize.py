@@ -91,9 +91,11 @@ def minimize(
     -------
     OptimizeResult
         ``x``: the best feasible point queried, else the least violating; ``fun``, ``h``, ``violation`` (the norm) and
-        ``maxcv`` (the largest component) there; ``success``: whether x is feasible; ``status``, ``message``, ``nit``,
-        ``calls``, ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no feasible point was
-        found), ``seed``, ``method``, its ``parameters`` as used, and ``trace``, the course of the run.
+        ``maxcv`` (the largest component) there; ``success``: whether x is feasible, under noise whether it may be (no
+        mean of repeated calls there exceeds ``tolerance`` by more than twice its standard error); ``status``,
+        ``message``, ``nit``, ``calls``, ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no
+        feasible point was found), ``seed``, ``method``, its ``parameters`` as used, and ``trace``, the course of the
+        run.
 
     Raises
     ------

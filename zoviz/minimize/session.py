@@ -57,6 +57,9 @@ class Answer(NamedTuple):
         Why it is this point; may be empty.
     calls, failures : int
         Calls that finding it took after the run, and those of them without finite values.
+    margin : float or Array, shape (m,)
+        What h may exceed the tolerance by, and x be feasible all the same: of means of noisy values twice their
+        standard error. At an optimum on its constraints, half of all means are positive, however exact the point.
     """
 
     x: Array
@@ -65,6 +68,7 @@ class Answer(NamedTuple):
     note: str
     calls: int
     failures: int
+    margin: float | Array = 0.0
 
 
 class Session:
@@ -267,15 +271,16 @@ class Session:
             return self._best_answer(len(points) * repeats, failures)
         (f, _), (h, error) = _mean(value.f[..., None], good), _mean(value.h, good)
         f = f[:, 0]
-        rank = ranks(Evaluation(f, h), self._best.tolerance + 2.0 * error)
+        margin = 2.0 * error
+        rank = ranks(Evaluation(f, h), self._best.tolerance + margin)
         i = int(first(*rank))
         feasible, violation = rank[0][i] == 0.0, float(h[i].max(initial=0.0))
         note = f"Values are noisy: x is {list(candidates)[i]}, fun and h are means of {good[i].sum()} calls there."
         if not feasible:
             note += f" No feasible point was found: in the mean x violates by {violation:.3g}."
         elif violation > self._best.tolerance:
-            note += f" In the mean x violates by {violation:.3g}, within twice the standard error of that mean."
-        return Answer(points[i], float(f[i]), h[i], note, len(points) * repeats, failures)
+            note += f" In the mean x violates by {violation:.3g}, within twice the standard error: it may be feasible."
+        return Answer(points[i], float(f[i]), h[i], note, len(points) * repeats, failures, margin[i])
 
     def _folded(self, facts: Facts, answer: Answer, method: str, run: Run | None, notes: list[str]) -> OptimizeResult:
         """Return the answer with all that is to be said about it, and about the run, where there was one."""
@@ -285,8 +290,8 @@ class Session:
         if failures:
             notes.append(f"The black box returned {failures} non-finite values. {self._best.failure_message}".rstrip())
         positive = np.maximum(answer.h, 0.0)
-        maxcv = float(positive.max(initial=0.0))
-        feasible = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun) and maxcv <= self._best.tolerance)
+        finite = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun))
+        feasible = finite and bool(is_feasible(answer.h, self._best.tolerance + answer.margin))
         success = feasible and (run is None or len(run.divergences) < self._replicas)
         return OptimizeResult(
             message=" ".join(filter(None, notes)),
@@ -294,7 +299,7 @@ class Session:
             fun=answer.fun,
             success=success,
             violation=math.hypot(*positive),
-            maxcv=maxcv,
+            maxcv=float(positive.max(initial=0.0)),
             h=answer.h,
             status=RunStatus.FINISHED if run is None else run.status,
             nit=0 if result is None else result.nit,
