@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from zoviz import Run, Store, minimize
+from zoviz.core.defaults import LARGEST_GROWTH
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Iterate
 from zoviz.oracle import Oracle
@@ -18,7 +19,6 @@ from zoviz.runs.engine.guard import (
     FAR,
     FEWEST_ITERATIONS,
     LOST,
-    MULTIPLE,
     PATIENCE,
     Guard,
 )
@@ -138,10 +138,10 @@ def test_a_resumed_guard_goes_on_where_it_was() -> None:
     first, oracle = Guard(2), oracle_of(2)
     first.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle, descends=True)
     for look in range(1, PATIENCE):
-        first.look(iterate(1e3 * MULTIPLE, 1.0, 0.0, 0.0), look * EVERY, oracle)
+        first.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), look * EVERY, oracle)
     second = Guard(2)
     second.restore(first.snapshot())
-    assert second.look(iterate(1e3 * MULTIPLE, 1.0, 0.0, 0.0), PATIENCE * EVERY, oracle).tolist() == [False, True]
+    assert second.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), PATIENCE * EVERY, oracle).tolist() == [False, True]
     third = Guard(2)
     third.restore(second.snapshot())
     assert third.divergences == second.divergences and third.diverged.tolist() == [False, True]
@@ -164,7 +164,7 @@ def test_an_objective_without_a_minimum_is_said_to_be_that_and_its_best_point_is
 @pytest.mark.parametrize("method", ["SLSQP", "COBYQA"])
 def test_a_run_that_ends_beyond_every_scale_before_the_guard_looks_is_no_success(method: str) -> None:
     result = minimize(lambda x: float(np.power(x, 3).sum()), -np.ones(2), method=method, max_calls=300)
-    assert result.fun < -MULTIPLE
+    assert result.fun < -LARGEST_GROWTH
     assert result.status == "diverged" and not result.success and "may have no minimum" in result.message
 
 

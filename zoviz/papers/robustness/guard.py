@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core import defaults
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, ConexQCQP, LoadTracking, NonconvexQCQP, QuadraticBilevel, StochasticQP
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import DUAL_NORM, INNER_ERROR, ITERATION, OBJECTIVE, RESIDUAL, SYSTEM_ERROR, VIOLATION
-from zoviz.runs.engine.guard import MULTIPLE, WORSE
+from zoviz.runs.engine.guard import WORSE
 from zoviz.runs.run import Run
 from zoviz.solvers import (
     ALSPG,
@@ -170,7 +171,7 @@ def _blow_up(run: Run, replica: int, stop: int) -> int:
     for name in (OBJECTIVE, VIOLATION, DUAL_NORM, INNER_ERROR, SYSTEM_ERROR, RESIDUAL):
         if name in columns:
             size = np.abs(columns[name][until, replica])
-            bad |= ~(size <= MULTIPLE * max(1.0, size[0]))
+            bad |= ~(size <= defaults.LARGEST_GROWTH * max(1.0, size[0]))
     if VIOLATION in columns:
         pair = np.stack([columns[name][until, replica] for name in (OBJECTIVE, VIOLATION)])
         bad |= (pair - pair[:, :1] > WORSE * np.maximum(np.abs(pair[:, :1]), 1.0)).all(axis=0)

@@ -18,11 +18,10 @@ from zoviz.solvers.restoration import violation_of
 
 EVERY = 5
 """Iterations from one look to the next: even a short look costs a twentieth of the smallest steps."""
-MULTIPLE = defaults.LARGEST_GROWTH
-"""How much larger than the scale of the start an iterate or a value may become."""
-DUAL_MULTIPLE = MULTIPLE**2
-"""The same of multipliers in the functions' units: a Lagrangian f + <y, h> of f and h of order 1 has no
-digit of f left there. Multipliers of 1e10 are met on the way to solutions that have none."""
+DUAL_MULTIPLE = defaults.LARGEST_GROWTH**2
+"""How much larger than their scale at the start multipliers may become, in the functions' units: a Lagrangian
+f + <y, h> of f and h of order 1 has no digit of f left there. Multipliers of 1e10 are met on the way to solutions that
+have none."""
 PATIENCE = 3
 """Looks in a row at which a size must be beyond its bound: a line search's trial point is not a course."""
 LOST, WORSE = 8, 3.0
@@ -58,12 +57,12 @@ class Divergence(NamedTuple):
 class Guard:
     """A watch over the replicas of one run, told of the iterates alone; it makes no call.
 
-    A replica has diverged where, at ``PATIENCE`` looks in a row, its iterate or its values exceed ``MULTIPLE`` times
-    their scale at the start (at least 1, and the bounds of a box), or its multipliers ``DUAL_MULTIPLE``, or where the
-    run ends beyond one of these bounds. In a box none
-    of these can grow for ever: a method that steps along estimated gradients has diverged there where, at ``LOST`` more
-    looks than not, the objective, and where there are constraints the violation too, are worse than at the start by
-    more than ``WORSE`` times the scale of the start and all that was gained before; of violation, all that could be.
+    A replica has diverged where, at ``PATIENCE`` looks in a row, its iterate or its values exceed
+    ``defaults.LARGEST_GROWTH`` times their scale at the start (at least 1, and the bounds of a box), or its multipliers
+    ``DUAL_MULTIPLE``, or where the run ends beyond one of these bounds. In a box none of these can grow for ever: a
+    method that steps along estimated gradients has diverged there where, at ``LOST`` more looks than not, the
+    objective, and where there are constraints the violation too, are worse than at the start by more than ``WORSE``
+    times the scale of the start and all that was gained before; of violation, all that could be.
 
     Parameters
     ----------
@@ -116,7 +115,7 @@ class Guard:
             least = width if name == _ITERATE else _dual_scale(sizes) if name == _DUALS else 1.0
             scale = np.maximum(np.where(np.isfinite(size), size, 1.0), least)
             with np.errstate(over="ignore"):  # a bound beyond the range of numbers is none
-                self._bounds[name] = scale * (DUAL_MULTIPLE if name == _DUALS else MULTIPLE)
+                self._bounds[name] = scale * (DUAL_MULTIPLE if name == _DUALS else defaults.LARGEST_GROWTH)
         self._least_bounds = _least(self._bounds)
         if iterate.value is not None:
             value = iterate.value
@@ -241,7 +240,7 @@ class Guard:
             if name in self._bounds and size[replica] > self._bounds[name][replica]
         }
         name = max(ratios, key=lambda one: ratios[one])
-        multiple = DUAL_MULTIPLE if name == _DUALS else MULTIPLE
+        multiple = DUAL_MULTIPLE if name == _DUALS else defaults.LARGEST_GROWTH
         times = f"{ratios[name] * multiple:.2g} times the start's scale"
         if name == _OBJECTIVE and iterate.value is not None and iterate.value.f[replica] < 0:
             return f"{name} has fallen below zero by {times}, so that it may have no minimum"
@@ -308,12 +307,13 @@ def _least(bounds: Mapping[str, Array]) -> dict[str, float]:
 def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
     """Return what multipliers may be of by the functions' units, (R,): the start's |f| over |h|, each no worse than 1.
 
-    A start on the boundary of a constraint tells nothing of its unit, so h counts as 1 / ``MULTIPLE`` at least.
+    A start on the boundary of a constraint tells nothing of its unit, so h counts as 1 / ``defaults.LARGEST_GROWTH`` at
+    least.
     """
     if _OBJECTIVE not in sizes:
         return 1.0
     f, h = sizes[_OBJECTIVE], sizes[_CONSTRAINT]
-    over = np.maximum(np.minimum(np.where(h > 0, h, 1.0), 1.0), 1.0 / MULTIPLE)
+    over = np.maximum(np.minimum(np.where(h > 0, h, 1.0), 1.0), 1.0 / defaults.LARGEST_GROWTH)
     return np.where(np.isfinite(f), np.maximum(f, 1.0), 1.0) / np.where(np.isfinite(over), over, 1.0)
 
 
