@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import difflib
+import functools
 import importlib.util
 import re
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,6 +63,54 @@ class Entry(NamedTuple):
         return self.inequalities + 2 * self.equalities
 
 
+class RowAsColumn(NamedTuple):
+    """A row of a matrix that answers ``.T.toarray()``, which is how the collection's library asks for it.
+
+    Attributes
+    ----------
+    column : Array, shape (columns, 1)
+    """
+
+    column: Array
+
+    @property
+    def T(self) -> RowAsColumn:
+        """The row itself."""
+        return self
+
+    def toarray(self) -> Array:
+        """Return the row as a column (columns, 1)."""
+        return self.column
+
+
+class SparseRows:
+    """A sparse matrix of which single rows are taken without SciPy's checks: they took two thirds of an evaluation.
+
+    The collection's library asks for ``A[i, :columns].T.toarray()`` at every group and every point.
+
+    Parameters
+    ----------
+    matrix : sparse array, shape (rows, columns)
+
+    Attributes
+    ----------
+    shape, indptr, indices, data
+        Those of SciPy's matrix in compressed rows.
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        matrix = matrix.tocsr()
+        self.shape = matrix.shape
+        self.indptr, self.indices, self.data = matrix.indptr, matrix.indices, matrix.data
+
+    def __getitem__(self, key: tuple[int, slice]) -> RowAsColumn:
+        """Return the part of row ``key[0]`` that the slice ``key[1]`` selects."""
+        i, columns = key
+        row, own = np.zeros((self.shape[1], 1)), slice(self.indptr[i], self.indptr[i + 1])
+        row[self.indices[own], 0] = self.data[own]
+        return RowAsColumn(row[columns])
+
+
 class Instance:
     """A problem of the collection whose l <= c(x) <= u is written as h(x) <= 0: c - u for finite u, then l - c.
 
@@ -84,6 +133,8 @@ class Instance:
         self.has_objective = bool(len(getattr(foreign, "objgrps", ()))) or hasattr(foreign, "H")
         orders = (getattr(foreign, "objderlvl", 2), *getattr(foreign, "conderlvl", ()))
         self.has_gradients = min(orders) >= 1
+        if hasattr(foreign, "A"):
+            foreign.A = SparseRows(foreign.A)
 
     def value(self, x: Array) -> tuple[float, Array]:
         """Return f and h (m,) at one point (n,); NaN where the problem's own arithmetic fails."""
@@ -127,11 +178,27 @@ def load(name: str, size: int | None) -> Instance:
     name, arguments = row["problem_name"], _arguments(row, size)
     if "s2mpjlib" not in sys.modules:  # every problem's file imports it by this name
         sys.modules["s2mpjlib"] = _module("s2mpjlib", sources / "s2mpjlib.py")
+        sys.modules["s2mpjlib"].__dict__["eval"] = _value_of
     path = sources / "python_problems" / f"{name}.py"
     foreign = getattr(_module(f"s2mpj_{name}", path), name)(*arguments)
     stated = _STATED.findall(path.read_text(encoding="utf-8"))
     alone = not row["argins"] and len(stated) == 1
     return Instance(foreign, _number(stated[0]) if alone else None)
+
+
+@functools.cache
+def _code(expression: str) -> CodeType:
+    return compile(expression, "<s2mpj>", "eval")
+
+
+def _value_of(expression: str) -> Any:
+    """Return the value of an expression where it is called, as ``eval`` does, but compile it only once.
+
+    The collection's library evaluates the text of a call for every element of a function at every point; compiling it
+    took longer than the call itself.
+    """
+    caller = sys._getframe(1)
+    return eval(_code(expression), caller.f_globals, caller.f_locals)
 
 
 def _folder() -> Path:
