@@ -12,6 +12,7 @@ from zoviz.papers.minimize.strangers import (
     Results,
     Stranger,
     Trial,
+    columns,
     counts,
     errors,
     known_values,
@@ -100,10 +101,15 @@ def test_a_page_has_the_outcomes_of_the_file_and_no_cell_of_a_part() -> None:
         Trial("HS24", "auto", 20, 0.0, 0): Outcome([0.0], [], 9, 0.1, "auto", 0.0),
         Trial("HS24", "auto", 100, 0.0, 0): Outcome([0.0], [0.0], 9, 0.1, "auto", 0.0),
     }
-    heading, rule, row = page(results, names, 0.0).splitlines()
-    assert heading == "| Method | 20 | 100 | 1000 |" and rule == "|---|---|---|---|"
-    assert row == "| `auto` | 1 / 1 / 1 / 0 |  |  |"
-    assert page(results, names, 0.0, returned=False).splitlines()[2] == "| `auto` | 2 / 2 / 2 / 2 |  |  |"
+    results.outcomes |= {Trial(name, "auto", 100, 1e-3, 0): Outcome([0.0], [5e-3], 9, 0.1, "", 0.0) for name in names}
+    exact, noisy = columns((20, 100), (0.0, 1e-3)).values()
+    heading, rule, row = page(results, names, exact).splitlines()
+    assert heading == "| Method | 20 | 100 |" and rule == "|---|---|---|"
+    assert row == "| `auto` | 1 / 1 / 1 / 0 |  |"
+    heading, _, row = page(results, names, noisy).splitlines()
+    assert heading == "| Method | 0.001, asked for | 0.001, returned |"
+    assert row == "| `auto` | 2 / 2 / 2 / 2 | 2 / 2 / 2 / 0 |"
+    assert len(columns((20,), (0.0,))) == 1
 
 
 def test_markdown_runs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,7 +120,7 @@ def test_markdown_runs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str
     rows = file.read_text()
     capsys.readouterr()
     main([*words, "--markdown"])
-    assert "| `SLSQP` | 1 / 1 / 1 / 1 |  |  |" in capsys.readouterr().out and file.read_text() == rows
+    assert "| `SLSQP` | 1 / 1 / 1 / 1 |" in capsys.readouterr().out and file.read_text() == rows
 
 
 def test_a_method_that_raises_has_returned_nothing() -> None:

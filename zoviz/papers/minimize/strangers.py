@@ -19,7 +19,8 @@ goes on where it stood; a trial that takes more than ``--seconds`` of computing 
     python -m zoviz.papers.minimize.strangers --half large --budgets 25 100      # own problems, n = 100 and 310
     python -m zoviz.papers.minimize.strangers --references                       # f* again
 
-``--markdown`` runs nothing, and prints the outcomes of the file as tables in Markdown, by method and budget.
+``--markdown`` runs nothing, and prints the outcomes of the file as tables in Markdown: by budget without noise, and
+by level of noise at the largest budget.
 """
 
 from __future__ import annotations
@@ -245,23 +246,48 @@ def table(results: Results, trials: Sequence[Trial], best: dict[str, float], sec
             print(f"{'+-':>12}           {queries}              {answers}", flush=True)
 
 
-def page(results: Results, names: Sequence[str], noise: float, returned: bool = True) -> str:
-    """Return a Markdown table of the outcomes that there are of seed 0: a row per method, a column per budget.
+class Column(NamedTuple):
+    """A column of a table: outcomes of one budget in sweeps and one level of noise, of queried or returned points."""
 
-    A cell has the counts of ``counts``; it is empty where an outcome of one of the problems is missing.
+    heading: str
+    sweeps: int
+    noise: float
+    returned: bool
+
+
+def columns(budgets: Sequence[int], noises: Sequence[float]) -> dict[str, list[Column]]:
+    """Return the columns of the tables, by words for each: without noise by budget, and with it at the largest one."""
+    most = max(budgets)
+    under_noise = [
+        Column(f"{noise:g}, {'returned' if returned else 'asked for'}", most, noise, returned)
+        for noise in noises
+        if noise
+        for returned in (False, True)
+    ]
+    tables = {
+        "without noise, returned point, by sweeps": [Column(str(sweeps), sweeps, 0.0, True) for sweeps in budgets],
+        f"under noise, {most} sweeps, best point asked for and returned point": under_noise,
+    }
+    return {words: own for words, own in tables.items() if own}
+
+
+def page(results: Results, names: Sequence[str], columns: Sequence[Column]) -> str:
+    """Return a Markdown table of the outcomes that there are of seed 0: a row per method with the counts of ``counts``.
+
+    A cell is empty where an outcome of one of the problems is missing.
     """
     rows = []
     for method in METHODS:
         cells = []
-        for sweeps in BUDGETS:
-            trials = [Trial(name, method, sweeps, noise, 0) for name in names]
+        for column in columns:
+            trials = [Trial(name, method, column.sweeps, column.noise, 0) for name in names]
             own = [results.outcomes[trial] for trial in trials if trial in results.outcomes]
             whole = len(own) == len(trials) > 0
-            cells.append(" / ".join(str(count) for count in counts(own, returned)) if whole else "")
+            cells.append(" / ".join(str(count) for count in counts(own, column.returned)) if whole else "")
         if any(cells):
             rows.append(f"| `{method}` | {' | '.join(cells)} |")
-    heading = f"| Method | {' | '.join(str(sweeps) for sweeps in BUDGETS)} |"
-    return "\n".join([heading, "|---" * (len(BUDGETS) + 1) + "|", *rows])
+    heading = f"| Method | {' | '.join(column.heading for column in columns)} |"
+    return "\n".join([heading, "|---" * (len(columns) + 1) + "|", *rows])
 
 
 def references(names: Sequence[str], results: Results, path: Path | None = None) -> dict[str, float]:
@@ -307,10 +333,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"left out, as f* is not known: {', '.join(unknown)}")
     names = [name for name in names if name in best]
     if options.markdown:
-        for noise in options.noises:
-            for kind, words in ((False, "best point queried"), (True, "returned point")):
-                print(f"\nnoise {noise:g}, {words}, feasible / solved to 1e-1 / 1e-2 / 1e-3, of {len(names)}:\n")
-                print(page(results, names, noise, returned=kind))
+        for words, own in columns(options.budgets, options.noises).items():
+            print(
+                f"\nfeasible / solved to 1e-1 / 1e-2 / 1e-3, of {len(names)}, {words}:\n\n{page(results, names, own)}"
+            )
         return
     for noise in options.noises:
         for sweeps in options.budgets:
