@@ -179,10 +179,22 @@ class Portfolio(Solver):
         """Evaluate the start, one call, and begin the first stage."""
         value, zero = oracle(x0), np.zeros(len(x0))
         box = as_box(oracle.domain)
-        free = box is None or bool(box.variable.any())
-        y = np.full((len(x0), oracle.m), np.nan)
         state = PortfolioState(
-            x0, y, value, zero, zero, zero, [], [], [], 0, 1.0, free, np.fmax(1.0, np.abs(value.f)), x0, value
+            x=x0,
+            y=np.full((len(x0), oracle.m), np.nan),
+            value=value,
+            through=zero,
+            limit=zero,
+            gained=zero,
+            inner=[],
+            stages=[],
+            figures=[],
+            steps=0,
+            calls=1.0,
+            free=box is None or bool(box.variable.any()),
+            scale=np.fmax(1.0, np.abs(value.f)),
+            stage_x=x0,
+            stage_value=value,
         )
         state = self._next_stage(state, oracle, streams)
         return state._replace(figures=list(self._member(state).figures(state.inner[0])))
