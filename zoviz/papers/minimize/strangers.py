@@ -75,7 +75,7 @@ class Outcome(NamedTuple):
     calls : int
     seconds : float
     used : str
-        The method that ``minimize`` names.
+        The method that ``minimize`` names, and what its message begins with.
     best : float
         The lowest f of a point feasible to 1e-6 that was asked for; infinite where there is none.
     """
@@ -180,7 +180,7 @@ def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
         except (ZovizError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             method = f"{trial.method}: {type(error).__name__}: {error}"[:200]
         else:
-            method, calls = f"{result.method} {result.message}"[:300], int(result.calls)
+            method, calls = f"{result.method} {result.message}"[:120], int(result.calls)
             gap, violation, _ = stranger.worth(result.x)
             answer_gaps = [gap] if violation <= FEASIBLE else []
     query_gaps = [stranger.gap] if np.isfinite(stranger.gap) else []

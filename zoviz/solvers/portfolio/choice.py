@@ -148,7 +148,11 @@ the third; in a portfolio with COBYLA 1e-2 and 2e-2 there, and minutes of comput
 
 With noise and many variables: ``python -m zoviz.papers.minimize.method_choice``, geometric means of losses over the
 smallest, from 20 variables on. 20 sweeps: trust-constr 1.5, ZO-SPLM 2.1, ZOCEG 2.5. 100 sweeps: ZOBCEG 1.3, ZOCEG 1.4,
-ZO-SPLM 1.9.
+ZO-SPLM 1.9. ZOSQP with 100 variables, ``strangers --problems LoadTracking100 ConexQCQP100 NonconvexQCQP100``, returned
+gaps over 1 + |f*| (- where x is not feasible) at noise 1e-3 and at 1e-2: 100 sweeps 4e-4, 3e-1, - and 1e-1, 2e-1, -;
+ZOBCEG 3e-3, -, 6e-1 and 5e-2, 4e-1, 6e-1. 1000 sweeps 1e-3, 8e-3, - and 6e-2, -, -; ZOBCEG 1e-3, 3e-4, 6e-1 and 4e-2,
+7e-4, 6e-1. On QPBAND of the development half, 100 sweeps, 2e-2 and 1e-1; ZOBCEG 5e-1 and 5e-1. It is too even to
+change the row.
 """
 
 
