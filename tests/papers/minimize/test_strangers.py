@@ -7,7 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.project import ROOT
 from zoviz.papers.minimize.strangers import (
+    BUDGETS,
+    NOISES,
     Outcome,
     Results,
     Stranger,
@@ -110,6 +113,32 @@ def test_a_page_has_the_outcomes_of_the_file_and_no_cell_of_a_part() -> None:
     assert heading == "| Method | 0.001, asked for | 0.001, returned |"
     assert row == "| `auto` | 2 / 2 / 2 / 2 | 2 / 2 / 2 / 0 |"
     assert len(columns((20,), (0.0,))) == 1
+
+
+def cells(page: str) -> dict[tuple[str, str], str]:
+    """The cells of a page's tables in Markdown that are not empty, by row and column."""
+    result: dict[tuple[str, str], str] = {}
+    heading: list[str] = []
+    for line in page.splitlines():
+        words = [word.strip() for word in line.strip("|").split("|")] if line.startswith("|") else []
+        if words and heading and not words[0].startswith("---"):
+            result |= {(words[0], column): word for column, word in zip(heading, words[1:], strict=True) if word}
+        elif not heading:
+            heading = words[1:]
+        heading = heading if words else []
+    return result
+
+
+def test_the_page_has_the_counts_of_the_outcomes_that_are_recorded_beside_it() -> None:
+    results = Results(ROOT / "docs" / "strangers.jsonl")
+    names = [name for name in halves()["reporting"] if name in optima()]
+    tables = columns(BUDGETS, NOISES).values()
+    counted = {key: word for own in tables for key, word in cells(page(results, names, own)).items()}
+    shown = cells((ROOT / "docs" / "strangers.md").read_text(encoding="utf-8"))
+    assert {key: shown.get(key) for key in counted} == counted
+    headings = {column.heading for own in tables for column in own}
+    older = {key: word for key, word in shown.items() if key[1] in headings and key not in counted}
+    assert all(word.startswith("*") for word in older.values()), "not marked as older"
 
 
 def test_markdown_runs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
