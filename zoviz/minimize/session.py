@@ -57,9 +57,9 @@ class Answer(NamedTuple):
         Why it is this point; may be empty.
     calls, failures : int
         Calls that finding it took after the run, and those of them without finite values.
-    margin : float or Array, shape (m,)
-        What h may exceed the tolerance by, and x be feasible all the same: of means of noisy values twice their
-        standard error. At an optimum on its constraints, half of all means are positive, however exact the point.
+    feasible : bool
+        Whether h is within the tolerance; of means of noisy values, within the tolerance and twice their standard
+        error. At an optimum on its constraints, half of all means are positive, however exact the point.
     """
 
     x: Array
@@ -68,7 +68,7 @@ class Answer(NamedTuple):
     note: str
     calls: int
     failures: int
-    margin: float | Array = 0.0
+    feasible: bool
 
 
 class Session:
@@ -187,7 +187,7 @@ class Session:
                 f"No feasible point was found among {best.points} queried: x is the least violating, by "
                 f"{best.violation:.3g}."
             )
-        return Answer(best.x, best.f, best.h, note, calls, failures)
+        return Answer(best.x, best.f, best.h, note, calls, failures, best.feasible)
 
     def _repeats(self, facts: Facts) -> int:
         """Return the number of calls that are left for choosing the answer under noise; else 0."""
@@ -271,16 +271,15 @@ class Session:
             return self._best_answer(len(points) * repeats, failures)
         (f, _), (h, error) = _mean(value.f[..., None], good), _mean(value.h, good)
         f = f[:, 0]
-        margin = 2.0 * error
-        rank = ranks(Evaluation(f, h), self._best.tolerance + margin)
+        rank = ranks(Evaluation(f, h), self._best.tolerance + 2.0 * error)
         i = int(first(*rank))
-        feasible, violation = rank[0][i] == 0.0, float(h[i].max(initial=0.0))
+        feasible, violation = bool(rank[0][i] == 0.0), float(h[i].max(initial=0.0))
         note = f"Values are noisy: x is {list(candidates)[i]}, fun and h are means of {good[i].sum()} calls there."
         if not feasible:
             note += f" No feasible point was found: in the mean x violates by {violation:.3g}."
         elif violation > self._best.tolerance:
             note += f" In the mean x violates by {violation:.3g}, within twice the standard error: it may be feasible."
-        return Answer(points[i], float(f[i]), h[i], note, len(points) * repeats, failures, margin[i])
+        return Answer(points[i], float(f[i]), h[i], note, len(points) * repeats, failures, feasible)
 
     def _folded(self, facts: Facts, answer: Answer, method: str, run: Run | None, notes: list[str]) -> OptimizeResult:
         """Return the answer with all that is to be said about it, and about the run, where there was one."""
@@ -290,9 +289,7 @@ class Session:
         if failures:
             notes.append(f"The black box returned {failures} non-finite values. {self._best.failure_message}".rstrip())
         positive = np.maximum(answer.h, 0.0)
-        finite = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun))
-        feasible = finite and bool(is_feasible(answer.h, self._best.tolerance + answer.margin))
-        success = feasible and (run is None or len(run.divergences) < self._replicas)
+        success = answer.feasible and (run is None or len(run.divergences) < self._replicas)
         return OptimizeResult(
             message=" ".join(filter(None, notes)),
             x=answer.x,
@@ -306,8 +303,8 @@ class Session:
             calls=facts.calls + answer.calls + (0 if result is None else int(result.calls.sum())),
             failures=failures,
             multipliers=np.full(self._problem.m, np.nan) if result is None else result.multipliers[_leader(result)],
-            best_x=answer.x.copy() if feasible else np.full_like(answer.x, np.nan),
-            best_fun=answer.fun if feasible else np.nan,
+            best_x=answer.x.copy() if answer.feasible else np.full_like(answer.x, np.nan),
+            best_fun=answer.fun if answer.feasible else np.nan,
             seed=self._settings["seed"],
             method=method,
             parameters={} if run is None else dict(run.parameters),

@@ -15,11 +15,11 @@ from zoviz.papers.minimize.strangers import (
     Results,
     Stranger,
     Trial,
-    columns,
     counts,
     errors,
     known_values,
     main,
+    markdown_tables,
     outcome,
     page,
     references,
@@ -105,14 +105,14 @@ def test_a_page_has_the_outcomes_of_the_file_and_no_cell_of_a_part() -> None:
         Trial("HS24", "auto", 100, 0.0, 0): Outcome([0.0], [0.0], 9, 0.1, "auto", 0.0),
     }
     results.outcomes |= {Trial(name, "auto", 100, 1e-3, 0): Outcome([0.0], [5e-3], 9, 0.1, "", 0.0) for name in names}
-    exact, noisy = columns((20, 100), (0.0, 1e-3)).values()
+    exact, noisy = markdown_tables((20, 100), (0.0, 1e-3)).values()
     heading, rule, row = page(results, names, exact).splitlines()
     assert heading == "| Method | 20 | 100 |" and rule == "|---|---|---|"
     assert row == "| `auto` | 1 / 1 / 1 / 0 |  |"
     heading, _, row = page(results, names, noisy).splitlines()
     assert heading == "| Method | 0.001, asked for | 0.001, returned |"
     assert row == "| `auto` | 2 / 2 / 2 / 2 | 2 / 2 / 2 / 0 |"
-    assert len(columns((20,), (0.0,))) == 1
+    assert len(markdown_tables((20,), (0.0,))) == 1
 
 
 def cells(page: str) -> dict[tuple[str, str], str]:
@@ -132,7 +132,7 @@ def cells(page: str) -> dict[tuple[str, str], str]:
 def test_the_page_has_the_counts_of_the_outcomes_that_are_recorded_beside_it() -> None:
     results = Results(ROOT / "docs" / "strangers.jsonl")
     names = [name for name in halves()["reporting"] if name in optima()]
-    tables = columns(BUDGETS, NOISES).values()
+    tables = markdown_tables(BUDGETS, NOISES).values()
     counted = {key: word for own in tables for key, word in cells(page(results, names, own)).items()}
     shown = cells((ROOT / "docs" / "strangers.md").read_text(encoding="utf-8"))
     assert {key: shown.get(key) for key in counted} == counted

@@ -255,7 +255,7 @@ class Column(NamedTuple):
     returned: bool
 
 
-def columns(budgets: Sequence[int], noises: Sequence[float]) -> dict[str, list[Column]]:
+def markdown_tables(budgets: Sequence[int], noises: Sequence[float]) -> dict[str, list[Column]]:
     """Return the columns of the tables, by words for each: without noise by budget, and with it at the largest one."""
     most = max(budgets)
     under_noise = [
@@ -333,7 +333,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"left out, as f* is not known: {', '.join(unknown)}")
     names = [name for name in names if name in best]
     if options.markdown:
-        for words, own in columns(options.budgets, options.noises).items():
+        for words, own in markdown_tables(options.budgets, options.noises).items():
             print(
                 f"\nfeasible / solved to 1e-1 / 1e-2 / 1e-3, of {len(names)}, {words}:\n\n{page(results, names, own)}"
             )
