@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz import Run
 from zoviz.core.types import Array
+from zoviz.problems import BlackBox
+from zoviz.solvers import ZOSQP
 from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import descent as descents
 from zoviz.solvers.sqp import noisy_phase, verification
@@ -59,3 +62,31 @@ def test_an_answer_that_no_call_confirms_is_led_back_among_the_constraints(
     assert h <= 0.0 and f <= WAY + 5.0 * NOISE
     monkeypatch.setattr(verification, "is_confirmed", lambda race, tolerance: True)
     assert answer(seed)[1] > 20.0 * NOISE, "without it, every call is spent on the same points outside"
+
+
+def cone(x: Array) -> tuple[float, Array]:
+    """The 1-norm, least at the start, where the constraint is -1."""
+    return float(np.abs(x).sum()), np.array([np.exp(4.0 * x[0]) - 2.0 + 3.0 * np.square(x).sum()])
+
+
+def ends_of_the_cone() -> Array:
+    """Return f at what four runs with noise of 0.1 report that begin at the optimum."""
+    problem = BlackBox(
+        cone,
+        joint=True,
+        m=1,
+        x0=[0.0] * 10,
+        bounds=[(-3.0, 3.0)] * 10,
+        scaled=False,
+        noise="independent",
+        noise_scale=0.1,
+        noise_constraint_scale=0.1,
+    )
+    runs = [Run(problem=problem, solver=ZOSQP(), replicas=1, calls=300, seed=seed) for seed in range(4)]
+    return np.array([cone(run.run().x[0])[0] for run in runs])
+
+
+def test_a_start_that_is_surely_feasible_is_a_candidate_for_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_start, plain = ends_of_the_cone(), noisy_phase._after_replicates
+    monkeypatch.setattr(noisy_phase, "_after_replicates", lambda *args: plain(*args)._replace(start_f=np.inf))
+    assert with_start.mean() < 0.05 < 0.1 < ends_of_the_cone().mean()

@@ -32,6 +32,8 @@ _COARSE = 0.5
 _PAIRED_EVERY = 10
 _UNLIKE = 10.0
 """How many times as noisy as f, or less so, a constraint may be before it is divided."""
+_SURE = 2.0
+"""Standard errors by which the start must be feasible to be a candidate for the answer."""
 _ROUND_OFF = 1e-12
 """Noise that is smaller beside the values is none."""
 _MOST_FAILURES = 30
@@ -72,6 +74,8 @@ class NoisyArm(NamedTuple):
     safe : Array, shape (n,)
         The point of the lowest estimate of f among those that are feasible by two standard errors; empty before one.
     safe_f : float
+    start_f : float
+        The mean of f at the start where that is feasible by two standard errors; infinite elsewhere.
     race : Race or None
     x, value : Array, shapes (n,) and (1 + m,)
         The point to be returned, and the mean of the calls there.
@@ -88,6 +92,7 @@ class NoisyArm(NamedTuple):
     basin: Basin | None
     safe: Array
     safe_f: float
+    start_f: float
     race: Race | None
     x: Array
     value: Array
@@ -129,6 +134,7 @@ def begin(points: Array, values: Array, common: bool, situation: Situation) -> N
         basin=None,
         safe=np.empty(0),
         safe_f=np.inf,
+        start_f=np.inf,
         race=None,
         x=space.start,
         value=archive.means[0] if len(archive.means) else values[0],
@@ -170,8 +176,17 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
     elif arm.stage == "design":
         arm = arm._replace(stage="trial")
     else:
-        arm = in_units_of_noise(arm)._replace(stage="design")
+        arm = _after_replicates(arm, situation)
     return arm._replace(queue=arm.queue[:0], value=_value(arm, arm.x))
+
+
+def _after_replicates(arm: NoisyArm, situation: Situation) -> NoisyArm:
+    """Return the arm before its first design: in units of noise, with f at the start if that is surely feasible."""
+    arm = in_units_of_noise(arm)._replace(stage="design")
+    tolerance = arm.with_own_tolerance(situation).space.tolerance
+    if len(archives.surely_inside(arm.archive, arm.pairs, tolerance, _SURE)):
+        arm = arm._replace(start_f=float(arm.archive.means[0, 0]))
+    return arm
 
 
 def in_units_of_noise(arm: NoisyArm) -> NoisyArm:
@@ -251,6 +266,8 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         anywhere = [elsewhere(turn, arm.x, situation.space, situation.generator) for turn in turns]
         return arm._replace(queue=np.array(anywhere))
     others, race = [arm.safe, arm.x] if len(arm.safe) else [arm.x], arm.race
+    if arm.start_f < arm.safe_f:  # the archive may have left it behind
+        others.append(situation.space.start)
     if race is None:
         descent, race = verification.begin(arm.descent, arm.archive, arm.pairs, others, own)
         arm = arm._replace(descent=descent, race=race)
