@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.core.ranking import best_of, first, is_feasible, ranks
+from zoviz.core.ranking import best_of, first, first_by_means, is_feasible, ranks
 from zoviz.core.types import Array, Evaluation
 
 
@@ -64,3 +64,23 @@ def test_a_point_gives_way_to_a_better_one_alone(f: float, h: float, best: int) 
 def test_before_a_finite_value_any_is_better() -> None:
     point, _ = best_of(np.zeros(1), np.full(2, np.inf), np.ones((1, 1)), np.array([[3.0, 5.0]]), 1e-6)
     assert point[0] == 1.0
+
+
+def test_by_means_a_point_counts_as_feasible_within_two_standard_errors() -> None:
+    """Of two places, the first has the larger f; the second's h is outside by one to three standard errors."""
+    calls = np.array([-1.0, 1.0, -1.0, 1.0])
+    error = np.sqrt(4.0 / 3.0 / 4.0)
+    f = np.stack([np.full(4, 2.0), np.full(4, 1.0)])
+    for errors, index in ((1.0, 1), (1.99, 1), (2.01, 0), (3.0, 0)):
+        h = np.stack([np.full(4, -1.0), calls + errors * error])[..., None]
+        best, means, margins = first_by_means(Evaluation(f, h), 0.0)
+        assert best == index, errors
+        np.testing.assert_allclose(means.h[:, 0], [-1.0, errors * error])
+        np.testing.assert_allclose(margins[:, 0], [0.0, 2.0 * error])
+
+
+def test_calls_that_fail_count_in_no_mean_and_a_point_of_such_alone_is_not_the_best() -> None:
+    f = np.array([[np.nan, np.inf, np.nan], [5.0, np.nan, 7.0]])
+    best, means, _ = first_by_means(Evaluation(f, np.zeros((2, 3, 0))), 0.0)
+    assert best == 1 and np.isnan(means.f[0]) and means.f[1] == 6.0
+    assert first_by_means(Evaluation(f[:1], np.zeros((1, 3, 0))), 0.0)[0] == 0

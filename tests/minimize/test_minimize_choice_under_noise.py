@@ -16,7 +16,8 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox
-from zoviz.solvers import Solver
+from zoviz.runs.engine.result import OptimizeResult
+from zoviz.solvers import Portfolio, Solver
 from zoviz.solvers.measured_constants import constants_of, look
 from zoviz.solvers.portfolio.choice import TABLE, choose
 
@@ -44,11 +45,36 @@ def noisy(n: int, m: int = 1) -> BlackBox:
 
 @pytest.mark.parametrize(
     ("n", "sweeps", "name"),
-    [(2, 30, "ZOSQP"), (60, 300, "ZOSQP"), (61, 30, "TrustConstr"), (100, 200, "ZOBCEG")] + [(1000, 3, "ZOSPLM")],
+    [(2, 30, "ZOSQP"), (60, 300, "ZOSQP"), (61, 30, "TrustConstr"), (100, 200, "ZOBCEG ZOSQP")]
+    + [(1000, 200, "ZOBCEG ZOCEG"), (1000, 3, "ZOSPLM ZOEG")],
 )
 def test_under_noise_dimension_and_budget_decide(n: int, sweeps: int, name: str) -> None:
     solver, reason = choose(noisy(n), sweeps * (n + 1))
-    assert type(solver).__name__ == name and "noisy values" in reason
+    members = solver.row if isinstance(solver, Portfolio) else [solver]
+    assert " ".join(type(member).__name__ for member in members) == name and "noisy values" in reason
+
+
+def test_many_noisy_variables_are_the_first_methods_alone_unless_it_diverges() -> None:
+    """What is left of the budget is spent by the next, which without this would not be asked."""
+
+    def ask(lost: bool) -> OptimizeResult:
+        box = Disc()
+
+        def wide(x: Array) -> tuple[float, Array]:
+            f, h = box(x[:2])
+            return f + float(np.square(x[2:]).sum()), h
+
+        wider, start = BOUNDS + [(-4.0, 4.0)] * 59, [0.0, 0.0] + [0.2] * 59
+        solver, _ = choose(noisy(61), 120 * 62)
+        if lost:
+            solver.first.set("primal_step", 1e3)
+            solver.first.set("dual_step", 1e3)
+        return minimize(wide, start, bounds=wider, joint=True, max_calls=120 * 62, method=solver, seed=0)
+
+    calm, lost = ask(False), ask(True)
+    assert "ZOSQP" not in calm.message.split("Members at work")[1] and "the method verified" not in calm.message
+    assert "ZOSQP (" in lost.message.split("Members at work")[1] and "the method verified" in lost.message
+    assert lost.status == "finished" and lost.calls > 0.95 * 120 * 62 and lost.fun < 2.0
 
 
 @pytest.mark.parametrize(("n", "sweeps"), [(2, 30), (2, 300), (20, 30), (100, 200), (1000, 3)])

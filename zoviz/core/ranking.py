@@ -59,3 +59,40 @@ def first(violation: Array, f: Array) -> np.ndarray:
     """Return the index of the best point by its ``ranks``, (..., q) to (...) of int; of equal ones the first."""
     tied = violation == violation.min(axis=-1, keepdims=True)
     return np.argmin(np.where(tied, f, np.inf), axis=-1)
+
+
+def first_by_means(value: Evaluation, tolerance: float | Array) -> tuple[np.ndarray, Evaluation, Array]:
+    """Return the best of k points by the means of q noisy calls at each: one counts as feasible where it may be.
+
+    That is where no mean of h exceeds the tolerance by more than two standard errors: at an optimum on its constraints
+    half of all means are positive, however exact the point.
+
+    Parameters
+    ----------
+    value : Evaluation
+        f of shape (..., k, q) and h (..., k, q, m); calls without finite values count in no mean.
+    tolerance : float or Array, shape (m,)
+
+    Returns
+    -------
+    ndarray of int, shape (...)
+        The index of the best point; of equal ones, and where there is no finite call, the first.
+    Evaluation
+        Means: f (..., k), h (..., k, m); NaN where no call is finite.
+    Array, shape (..., k, m)
+        Their violation's margin, two standard errors of h; 0 of one call alone.
+    """
+    good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
+    f, _ = _means(value.f[..., None], good)
+    h, errors = _means(value.h, good)
+    means = Evaluation(f[..., 0], h)
+    return first(*ranks(means, tolerance + 2.0 * errors)), means, 2.0 * errors
+
+
+@np.errstate(over="ignore")  # values of 1e200 are values: their standard error is then infinite
+def _means(values: Array, good: np.ndarray) -> tuple[Array, Array]:
+    """Return mean and standard error over the good calls, (..., q, k) to (..., k); NaN where none is."""
+    each, number = good[..., None], good.sum(axis=-1)[..., None]
+    mean = np.where(each, values, 0.0).sum(axis=-2) / np.where(number, number, np.nan)
+    square = np.where(each, np.square(values - mean[..., None, :]), 0.0).sum(axis=-2)
+    return mean, np.sqrt(square / np.maximum(number - 1, 1) / np.maximum(number, 1))

@@ -13,7 +13,7 @@ import numpy as np
 
 from zoviz.core import defaults
 from zoviz.core.errors import OracleError
-from zoviz.core.ranking import first, is_feasible, ranks
+from zoviz.core.ranking import first_by_means, is_feasible
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.problems.user.best_point import RecordingBlackBox
@@ -169,7 +169,7 @@ class Session:
         result = run.result
         if facts.noisy and reserve >= 4:
             last = result.x[_leader(result)]
-            if run.solver.verifies and np.isfinite(last).all():
+            if run.solver.verifies(run.state) and np.isfinite(last).all():
                 candidates = {"the point that the method verified": last}
             else:
                 candidates = {"the best point queried": self._best.x, "the last iterate": last}
@@ -269,11 +269,9 @@ class Session:
         failures = int((~good).sum())
         if not good.any():
             return self._best_answer(len(points) * repeats, failures)
-        (f, _), (h, error) = _mean(value.f[..., None], good), _mean(value.h, good)
-        f = f[:, 0]
-        rank = ranks(Evaluation(f, h), self._best.tolerance + 2.0 * error)
-        i = int(first(*rank))
-        feasible, violation = bool(rank[0][i] == 0.0), float(h[i].max(initial=0.0))
+        index, (f, h), margins = first_by_means(value, self._best.tolerance)
+        i = int(index)
+        feasible, violation = bool(is_feasible(h, self._best.tolerance + margins)[i]), float(h[i].max(initial=0.0))
         note = f"Values are noisy: x is {list(candidates)[i]}, fun and h are means of {good[i].sum()} calls there."
         if not feasible:
             note += f" No feasible point was found: in the mean x violates by {violation:.3g}."
@@ -310,18 +308,6 @@ class Session:
             parameters={} if run is None else dict(run.parameters),
             trace=Trace() if result is None else result.trace,
         )
-
-
-@np.errstate(over="ignore")  # values of 1e200 are values: their standard error is then infinite
-def _mean(values: Array, good: np.ndarray) -> tuple[Array, Array]:
-    """Return mean and standard error over the finite calls, (points, calls, k) to (points, k); NaN where none is.
-
-    Of one call alone the error is not known, and 0 here.
-    """
-    each, number = good[..., None], good.sum(axis=1)[:, None]
-    mean = np.where(each, values, 0.0).sum(axis=1) / np.where(number, number, np.nan)
-    square = np.where(each, np.square(values - mean[:, None]), 0.0).sum(axis=1)
-    return mean, np.sqrt(square / np.maximum(number - 1, 1) / np.maximum(number, 1))
 
 
 def _leader(result: Result) -> int:

@@ -128,11 +128,6 @@ class Solver(Configurable):
         return False
 
     @property
-    def verifies(self) -> bool:
-        """Whether the solver, under noise, chooses the point that it reports by repeated calls of its own."""
-        return False
-
-    @property
     def missing_package(self) -> str:
         """The sentence on a package that the solver needs and lacks, with the command that installs it; else empty."""
         return ""
@@ -195,6 +190,37 @@ class Solver(Configurable):
     def polishes(self) -> bool:
         """Whether the method makes such an answer."""
         return type(self).polish is not Solver.polish
+
+    def descends(self, state: Any) -> bool:
+        """Return whether steps follow estimated gradients now, so that no good course leads far uphill for long."""
+        return self.estimator is not None
+
+    def recover(self, state: Any, diverged: np.ndarray, oracle: Oracle) -> tuple[Any, np.ndarray]:
+        """Return the state with which replicas that diverge go on, and which of them do; here none: a run stops them.
+
+        Parameters
+        ----------
+        state : NamedTuple
+        diverged : ndarray of bool, shape (R,)
+            Replicas whose course the run judges to diverge.
+        oracle : Oracle
+            Not to be asked: for its tolerance.
+
+        Returns
+        -------
+        NamedTuple, and ndarray of bool, shape (R,)
+        """
+        return state, np.zeros(len(diverged), dtype=bool)
+
+    @property
+    def scaling_estimator(self) -> GradientEstimator | None:
+        """The estimator whose steps a run evens the coordinates' curvatures for; None: there is none."""
+        estimator: GradientEstimator | None = self.estimator
+        return estimator
+
+    def verifies(self, state: Any) -> bool:
+        """Return whether, under noise, the point that is reported was chosen by repeated calls of the solver's own."""
+        return False
 
     def closing_note(self, state: Any) -> str:
         """Return a sentence on the outcome for the result's message; empty where there is nothing to say."""

@@ -67,10 +67,10 @@ def test_what_is_beyond_its_bound_for_some_looks_is_stopped_and_no_other_replica
     blown: tuple[float, float, float, float], reason: str
 ) -> None:
     guard, oracle = Guard(2), oracle_of(2)
-    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle, descends=True)
+    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
     for look in range(1, PATIENCE):
-        assert not guard.look(iterate(*blown), look * EVERY, oracle).any()
-    assert guard.look(iterate(*blown), PATIENCE * EVERY, oracle).tolist() == [False, True]
+        assert not guard.look(iterate(*blown), look * EVERY, oracle, True).any()
+    assert guard.look(iterate(*blown), PATIENCE * EVERY, oracle, True).tolist() == [False, True]
     (one,) = guard.divergences
     assert (one.replica, one.iteration) == (1, PATIENCE * EVERY) and one.reason.startswith(reason)
 
@@ -78,26 +78,41 @@ def test_what_is_beyond_its_bound_for_some_looks_is_stopped_and_no_other_replica
 def test_a_line_searchs_trial_point_and_large_multipliers_are_no_divergence() -> None:
     guard, oracle = Guard(2), oracle_of(2)
     calm = iterate(1.0, 1.0, 0.0, 1e-3 * DUAL_MULTIPLE)
-    guard.begin(calm, oracle, descends=False)
+    guard.begin(calm, oracle)
     for look in range(1, 100):
         trial = iterate(1.0, 1e30, 1e20, 0.0)
-        assert not guard.look(calm if look % PATIENCE == 0 else trial, look * EVERY, oracle).any()
+        assert not guard.look(calm if look % PATIENCE == 0 else trial, look * EVERY, oracle, False).any()
 
 
 @pytest.mark.parametrize("descends", [True, False])
 def test_in_a_box_a_replica_far_worse_than_its_start_is_lost_where_the_method_descends(descends: bool) -> None:
     guard, oracle = Guard(2), oracle_of(2)
-    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle, descends)
-    ends = [guard.look(iterate(1.0, 50.0, 40.0, 0.0), look * EVERY, oracle)[1] for look in range(1, LOST + 1)]
+    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
+    ends = [guard.look(iterate(1.0, 50.0, 40.0, 0.0), look * EVERY, oracle, descends)[1] for look in range(1, LOST + 1)]
     assert ends == [False] * (LOST - 1) + [descends]
     assert guard.sentence.startswith("1 of 2 replicas diverged") == descends
 
 
+def test_a_replica_whose_solver_goes_on_in_another_way_is_not_stopped_and_watched_anew() -> None:
+    guard, oracle = Guard(2), oracle_of(2)
+    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
+    told: list[list[bool]] = []
+
+    def recover(diverged: np.ndarray) -> np.ndarray:
+        told.append(diverged.tolist())
+        return diverged & (len(told) == 1)
+
+    worse = iterate(1.0, 50.0, 40.0, 0.0)
+    ends = [guard.look(worse, look * EVERY, oracle, True, recover)[1] for look in range(1, 2 * LOST + 1)]
+    assert ends == [False] * (2 * LOST - 1) + [True] and told == [[False, True]] * 2
+    assert [one.iteration for one in guard.divergences] == [2 * LOST * EVERY]
+
+
 def test_one_that_pays_for_feasibility_by_its_objective_is_not_lost() -> None:
     guard, oracle = Guard(2), oracle_of(2)
-    guard.begin(iterate(1.0, 1.0, 30.0, 0.0), oracle, descends=True)
+    guard.begin(iterate(1.0, 1.0, 30.0, 0.0), oracle)
     for look in range(1, 50):
-        assert not guard.look(iterate(1.0, 1e6, 29.0, 0.0), look * EVERY, oracle).any()
+        assert not guard.look(iterate(1.0, 1e6, 29.0, 0.0), look * EVERY, oracle, True).any()
 
 
 def test_a_run_that_diverges_says_so_and_is_no_success(tmp_path: Path) -> None:
@@ -136,12 +151,15 @@ def test_a_replica_that_diverged_stays_in_the_trace_as_it_was_stopped() -> None:
 
 def test_a_resumed_guard_goes_on_where_it_was() -> None:
     first, oracle = Guard(2), oracle_of(2)
-    first.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle, descends=True)
+    first.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
     for look in range(1, PATIENCE):
-        first.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), look * EVERY, oracle)
+        first.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), look * EVERY, oracle, True)
     second = Guard(2)
     second.restore(first.snapshot())
-    assert second.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), PATIENCE * EVERY, oracle).tolist() == [False, True]
+    assert second.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), PATIENCE * EVERY, oracle, True).tolist() == [
+        False,
+        True,
+    ]
     third = Guard(2)
     third.restore(second.snapshot())
     assert third.divergences == second.divergences and third.diverged.tolist() == [False, True]
@@ -171,7 +189,7 @@ def test_a_run_that_ends_beyond_every_scale_before_the_guard_looks_is_no_success
 def test_an_end_within_the_bounds_is_none() -> None:
     guard, oracle = Guard(2), oracle_of(2)
     calm = iterate(1.0, 1.0, 0.0, 0.0)
-    guard.begin(calm, oracle, descends=False)
+    guard.begin(calm, oracle)
     guard.conclude(calm, 7, oracle)
     assert not guard.divergences
     guard.conclude(iterate(1.0, -1e9, 0.0, 0.0), 7, oracle)
@@ -182,10 +200,12 @@ def test_multipliers_are_judged_in_the_functions_units() -> None:
     """f in a unit that makes it 1e18, and h in one that makes it 1e-6, have multipliers of 1e24 at a solution."""
     guard, oracle = Guard(2), oracle_of(2)
     start = iterate(1.0, 1e18, 1e-6, 0.0)
-    guard.begin(start, oracle, descends=False)
+    guard.begin(start, oracle)
     for look in range(1, 10):
-        assert not guard.look(iterate(1.0, 1e18, 1e-6, 1e25), look * EVERY, oracle).any()
-    ends = [guard.look(iterate(1.0, 1e18, 1e-6, 1e45), look * EVERY, oracle)[1] for look in range(10, 10 + PATIENCE)]
+        assert not guard.look(iterate(1.0, 1e18, 1e-6, 1e25), look * EVERY, oracle, True).any()
+    ends = [
+        guard.look(iterate(1.0, 1e18, 1e-6, 1e45), look * EVERY, oracle, True)[1] for look in range(10, 10 + PATIENCE)
+    ]
     assert ends == [False] * (PATIENCE - 1) + [True]
 
 
@@ -201,7 +221,7 @@ def test_an_end_is_far_from_feasible_by_the_constraints_size_at_the_starts() -> 
     """At the starts h is 10, which violates, and -20."""
     guard, oracle, unknown = Guard(2), oracle_of(2), Guard(2)
     value = Evaluation(np.zeros(2), np.array([[10.0], [-20.0]]))
-    guard.begin(Iterate(np.ones((2, 1)), value=value), oracle, descends=False)
+    guard.begin(Iterate(np.ones((2, 1)), value=value), oracle)
     resumed = Guard(2)
     resumed.restore(guard.snapshot())
     near = 0.9 * FAR * 20.0

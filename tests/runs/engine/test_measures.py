@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from zoviz import Run
 from zoviz.core.types import Array
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.engine.measures import ExactPoints, keep_frozen
+from zoviz.runs.engine.measures import ExactPoints
 from zoviz.solvers import ZOSPLM
 from zoviz.solvers.base import Info
 
@@ -44,17 +44,3 @@ def test_theory_asks_for_no_gradient_that_a_row_has_computed(copied: bool, monke
     run = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=2, iterations=5)
     result = run.run()
     assert np.isfinite(result.trace["variance_predicted"][1:]).all() and points == []
-
-
-class Watched(NamedTuple):
-    """A state with an array that is there only now and then."""
-
-    x: np.ndarray
-    leaving: np.ndarray | None
-
-
-def test_a_frozen_replica_keeps_its_state_and_has_no_part_in_an_array_that_is_new() -> None:
-    old, active = Watched(np.array([1.0, 2.0]), None), np.array([False, True])
-    new = keep_frozen(old, Watched(np.array([3.0, 4.0]), np.array([True, True])), active)
-    assert new.x.tolist() == [1.0, 4.0] and new.leaving.tolist() == [False, True] and new.leaving.dtype == bool
-    assert keep_frozen(new, Watched(np.array([5.0, 6.0]), None), active).leaving is None

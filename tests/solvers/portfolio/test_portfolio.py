@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from zoviz import Run, minimize
+from zoviz import Run, Store, minimize
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, PressureVessel
 from zoviz.runs.engine.columns import CALLS, STAGE
-from zoviz.solvers import ALSPG, CMAES, COBYLA, SLSQP, ZOSQP, Portfolio
+from zoviz.solvers import ALSPG, CMAES, COBYLA, SLSQP, ZOBCEG, ZOCEG, ZOSPLM, ZOSQP, Portfolio, Solver
+from zoviz.solvers.portfolio import portfolio as portfolios
 
 
 def line(x: Array) -> tuple[float, Array]:
@@ -104,6 +107,81 @@ def test_a_member_that_flees_ends_its_turn_and_not_the_run() -> None:
     assert len(run.state.stages) > 1 and run.result.best_fun[0] == pytest.approx(8.0, rel=1e-4)
 
 
+WILD = {"primal_step": 30.0, "dual_step": 30.0, "dual_cap": 1e6, "step_reach": 1e9, "augmentation": False}
+"""Steps so long that a gradient method leaves a good start for the corners of its box, and does not come back."""
+
+
+def ridge(x: Array) -> tuple[float, Array]:
+    """Both grow like the fourth power away from the middle; f* = 0.1376 at (0.2542, 0.2542)."""
+    far = float((x**4).sum())
+    return float(x @ x) + far, np.array([0.5 - x.sum() + far])
+
+
+def wandering(noise: float = 0.0) -> BlackBox:
+    return BlackBox(
+        ridge,
+        joint=True,
+        m=1,
+        x0=[0.5, 0.5],
+        scaled=False,
+        bounds=[(-9.0, 9.0)] * 2,
+        noise="independent" if noise else "deterministic",
+        noise_scale=noise,
+        noise_constraint_scale=noise,
+    )
+
+
+def test_a_gradient_methods_replicas_wait_and_end_where_they_can_pay_no_step() -> None:
+    solver = Portfolio(first=ZOCEG(), second=ZOSPLM(), members=2, share=0.4)
+    run = outcome(box(), solver, 200, replicas=3)
+    assert [stage.title for stage in run.state.stages[:2]] == ["ZOCEG", "ZO-SPLM"]
+    assert (run.result.calls > 190).all() and (run.result.calls <= 200).all() and not run.frozen
+    np.testing.assert_allclose(run.result.best_fun, 0.5, atol=0.05)
+
+
+def test_where_a_gradient_method_loses_its_way_the_next_one_goes_on_from_its_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem, solver = wandering(1e-3), Portfolio(first=ZOCEG(**WILD), second=ZOSQP(), members=2, share=1.0)
+    run = outcome(problem, solver, 2000)
+    assert not run.divergences and run.result.calls[0] > 1980
+    first, second = run.state.stages[:2]
+    assert second.title == "ZOSQP" and second.calls - first.calls < 700, "by the guard, not by its share"
+    assert ridge(run.result.x[0])[0] == pytest.approx(0.1376, abs=0.003)
+    monkeypatch.setattr(Portfolio, "recover", Solver.recover)
+    stopped = outcome(problem, solver.clone(), 2000)
+    assert len(stopped.divergences) == 1 and stopped.result.calls[0] < 700
+
+
+def test_under_noise_a_stage_begins_at_the_better_end_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the member's turn is over before the guard has seen enough of it."""
+    ends = []
+    for better in (portfolios._better_end, lambda state, oracle: state):
+        monkeypatch.setattr(portfolios, "_better_end", better)
+        run = outcome(wandering(1e-3), Portfolio(first=ZOCEG(**WILD), second=ZOSQP(), members=2, share=0.01), 2000)
+        assert run.state.stages[1].title == "ZOSQP"
+        ends.append(run.trace)
+    good, bad = ends
+    begins = [int((trace.snapshot().columns[STAGE][:, 0] == 0.0).sum()) for trace in ends]
+    assert good["objective"][begins[0]][0] < 1.0 < bad["objective"][begins[1]][0]
+
+
+def test_an_objective_that_falls_without_end_among_feasible_points_is_said_to() -> None:
+    line = {"type": "ineq", "fun": lambda x: 1.0 + x.sum()}
+    solver = Portfolio(first=ALSPG(), second=ZOBCEG(), members=2)
+    result = minimize(lambda x: -float((x**3).sum()), [1.0] * 2, constraints=line, method=solver, max_calls=2000)
+    assert result.status == "diverged" and not result.success and "may have no minimum" in result.message
+
+
+def test_only_a_member_at_work_verifies_and_descends() -> None:
+    early, late = (
+        outcome(wandering(1e-2), Portfolio(first=ZOBCEG(), second=ZOSQP(), members=2, share=share), 300)
+        for share in (1.0, 0.1)
+    )
+    assert early.solver.descends(early.state) and not early.solver.verifies(early.state)
+    assert late.solver.verifies(late.state) and not late.solver.descends(late.state)
+
+
 def test_the_trace_tells_the_stage_and_the_solver_its_title() -> None:
     run = outcome(box(), Portfolio(first=SLSQP(), second=ALSPG(), members=2), 120)
     columns = run.trace.snapshot().columns
@@ -126,6 +204,19 @@ def test_a_member_that_refuses_the_problem_is_passed_over_and_all_of_them_give_a
 def test_it_can_be_resumed_from_a_state_where_every_member_can() -> None:
     assert Portfolio(first=ZOSQP(), second=ALSPG(), members=2).checkpointable
     assert not Portfolio(first=ZOSQP(), second=SLSQP(), members=2).checkpointable
+
+
+def test_a_gradient_methods_stage_is_resumed_to_the_bit(tmp_path: Path) -> None:
+    solver = Portfolio(first=ZOBCEG(), second=ZOSQP(), members=2, share=0.4)
+    whole = outcome(wandering(1e-2), solver.clone(), 300, replicas=2)
+    with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
+        for calls in (30, 200):
+            part = Run(wandering(1e-2), solver.clone(), replicas=2, calls=300, seed=0, store=store)
+            part.run(lambda part=part, calls=calls: part.stop() if part.progress.calls >= calls else None)
+            assert part.status == "stopped"
+            rest = store.load(part.id).resume(problem=wandering(1e-2))
+            rest.run()
+            np.testing.assert_array_equal(rest.trace["objective"], whole.trace["objective"])
 
 
 def test_bounds_that_fix_everything_end_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,8 +104,8 @@ class Guard:
             f"{first.iteration}: {first.reason}. {_ADVICE}"
         )
 
-    def begin(self, iterate: Iterate, oracle: Oracle, descends: bool) -> None:
-        """Take the scales from the iterate at the start of a method that ``descends`` along gradients, or does not."""
+    def begin(self, iterate: Iterate, oracle: Oracle) -> None:
+        """Take the scales from the iterate at the start."""
         domain, width = oracle.domain, 1.0
         if isinstance(domain, Box):
             sides = np.abs(np.concatenate([domain.lower, domain.upper]))
@@ -122,29 +122,50 @@ class Guard:
             self._start, self._best = np.stack([value.f, violation_of(value)]), value.f
             h = value.h if oracle.units is None else value.h * oracle.units.h
             self._h_size = np.sqrt(np.square(h).sum(axis=1))
-            if descends:
-                self._scale = np.maximum(np.abs(np.stack([value.f, _largest(value.h)])), 1.0)
+            self._scale = np.maximum(np.abs(np.stack([value.f, _largest(value.h)])), 1.0)
 
-    def look(self, iterate: Iterate, iteration: int, oracle: Oracle) -> np.ndarray:
-        """Judge the replicas by the present iterate, and return which of them have just diverged, (R,) of bool."""
-        worse = self._worse(iterate)
+    def look(
+        self,
+        iterate: Iterate,
+        iteration: int,
+        oracle: Oracle,
+        descends: bool,
+        recover: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> np.ndarray:
+        """Judge the replicas by the present iterate, and return which of them are to be stopped, (R,) of bool.
+
+        Parameters
+        ----------
+        iterate : Iterate
+        iteration : int
+        oracle : Oracle
+        descends : bool
+            Whether steps follow estimated gradients now, so that being worse than at the start counts.
+        recover : callable, optional
+            Told which replicas have just diverged, returns those whose solver goes on in another way: they are not
+            stopped, and watched anew.
+        """
+        worse = self._worse(iterate) & descends
         if not (self._counting or np.count_nonzero(worse)) and self._is_within(iterate):
             return worse  # most looks, which are to cost little
         beyond = self._exceeds(_sizes(iterate))
         self._beyond = np.where(beyond, self._beyond + 1, 0)
         self._lost = np.maximum(self._lost + np.where(worse, 1, -1), 0)
         self._counting = bool(self._beyond.any() or self._lost.any())
-        watched = oracle.active & ~oracle.failed
-        for replica in _rows(watched & (self._beyond >= PATIENCE)):
+        diverged = oracle.active & ~oracle.failed & ((self._beyond >= PATIENCE) | (self._lost >= LOST))
+        if recover is not None and diverged.any():
+            recovered = recover(diverged)
+            self._beyond, self._lost = np.where(recovered, 0, self._beyond), np.where(recovered, 0, self._lost)
+            diverged &= ~recovered
+        for replica in _rows(diverged & (self._beyond >= PATIENCE)):
             self._add(replica, iteration, oracle, self._reason(iterate, replica))
-        new = watched & (self._beyond >= PATIENCE)
-        for replica in _rows(watched & ~new & (self._lost >= LOST)):
+        for replica in _rows(diverged & (self._beyond < PATIENCE)):
             reason = (
                 f"for {LOST * EVERY} iterations it has been worse than at the start by more than {WORSE:g} times the "
                 "scale of the start and all that was gained"
             )
             self._add(replica, iteration, oracle, reason)
-        return new | (watched & (self._lost >= LOST))
+        return diverged
 
     def conclude(self, iterate: Iterate, iteration: int, oracle: Oracle) -> None:
         """Count replicas as diverged whose run ends at an iterate beyond the bounds: their answer is no trial point."""

@@ -141,21 +141,3 @@ def of_polished(problem: Problem, answer: Iterate, oracle: Oracle) -> dict[str, 
     names = (columns.OBJECTIVE, columns.VIOLATION, columns.NORMAL_RESIDUAL)
     counts = {columns.CALLS: oracle.calls.astype(float), **_samples(oracle)}
     return {name: measured[name] for name in names if name in measured} | counts
-
-
-def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:
-    """Return the new state with the rows of frozen replicas as they were; its samples stay whole.
-
-    An array that was none before, or changed its shape (a window that grew), has nothing to go back to: 0 there.
-    """
-    fields = []
-    for before, after in zip(old, new, strict=True):
-        if isinstance(after, np.ndarray):
-            mask = active.reshape(-1, *[1] * (after.ndim - 1))
-            same = isinstance(before, np.ndarray) and before.shape == after.shape
-            fields.append(np.where(mask, after, before if same else np.zeros((), dtype=after.dtype)))
-        elif isinstance(after, tuple) and hasattr(after, "_fields"):
-            fields.append(keep_frozen(before, after, active))
-        else:
-            fields.append(after)
-    return type(new)(*fields)

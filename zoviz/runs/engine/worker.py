@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.errors import BudgetSpent, OracleError
+from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Mark, Streams
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
@@ -207,8 +208,9 @@ class Worker:
         try:
             if self.problem.scaled:
                 with self.oracle.purpose(Purpose.SCALING):
+                    estimator = self.solver.scaling_estimator
                     self.scaled_problem = present(
-                        self.problem, self.oracle, x0, self.streams, self.solver.estimator, self.curvature_scaling
+                        self.problem, self.oracle, x0, self.streams, estimator, self.curvature_scaling
                     )
                 if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
                     self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
@@ -256,7 +258,7 @@ class Worker:
         return plan
 
     def _begin_guard(self) -> None:
-        self.guard.begin(self.solver.iterate(self.state), self.oracle, self.solver.estimator is not None)
+        self.guard.begin(self.solver.iterate(self.state), self.oracle)
 
     def _may_go_on(self) -> bool:
         if RESTS.due:
@@ -320,15 +322,13 @@ class Worker:
             self.guard.explain(self.oracle.failed, iterates, self.iteration + 1, self.oracle)
             self.oracle.freeze(self.oracle.failed.copy())
         if not self.oracle.all_active:
-            state = measures.keep_frozen(self.state, state, self.oracle.active)
+            state = choose_rows(self.oracle.active, state, self.state)
         if self.tally is not None:
             self.tally.add(self.solver.iterate(self.state), self.solver.iterate(state), self.oracle.sample)
         self.state = state
         self.iteration += 1
         if self.iteration % EVERY == 0:
-            diverged = self.guard.look(self.solver.iterate(state), self.iteration, self.oracle)
-            if diverged.any():
-                self.oracle.freeze(diverged)
+            self._look()
         if self.path.wants(self.iteration):
             self._keep_point()
         # The last row waits for the polished answer, whose measures it has beside those of the iterate.
@@ -343,6 +343,18 @@ class Worker:
                 self.trace.append(self._row(measured))
         for observer in self.observers:
             observer.stepped()
+
+    def _look(self) -> None:
+        """Have the guard look at the iterate, and freeze the replicas that it stops."""
+
+        def recover(diverged: np.ndarray) -> np.ndarray:
+            self.state, recovered = self.solver.recover(self.state, diverged, self.oracle)
+            return recovered
+
+        iterate, descends = self.solver.iterate(self.state), self.solver.descends(self.state)
+        stopped = self.guard.look(iterate, self.iteration, self.oracle, descends, recover)
+        if stopped.any():
+            self.oracle.freeze(stopped)
 
     @property
     def result(self) -> Result:

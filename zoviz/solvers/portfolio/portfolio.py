@@ -10,25 +10,33 @@ import param
 from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Part
-from zoviz.core.ranking import ranks
+from zoviz.core.ranking import first_by_means, is_feasible, ranks
+from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Sketch
 from zoviz.core.units import as_box
+from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle, Purpose, Stage
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.constrained.zo_splm import ZOSPLM
+from zoviz.solvers.constrained.zobceg import ZOBCEG
+from zoviz.solvers.constrained.zoceg import ZOCEG
+from zoviz.solvers.constrained.zoeg import ZOEG
 from zoviz.solvers.external.cma_es import CMAES
 from zoviz.solvers.external.cobyla_cobyqa import COBYLA, COBYQA
 from zoviz.solvers.external.nomad import NOMAD
 from zoviz.solvers.external.slsqp_trust_constr import SLSQP, TrustConstr
 from zoviz.solvers.sqp.zosqp import ZOSQP
 
-MEMBERS = (ZOSQP, ALSPG, SLSQP, COBYLA, COBYQA, TrustConstr, CMAES, NOMAD)
-"""Solvers that may be members: those that serve every replica by itself, and hold the ones that cannot pay."""
+MEMBERS = (ZOSQP, ALSPG, SLSQP, COBYLA, COBYQA, TrustConstr, CMAES, NOMAD, ZOSPLM, ZOCEG, ZOBCEG, ZOEG)
+"""Solvers that may be members: those that serve every replica by itself."""
 PLACES = ("first", "second", "third", "fourth")
 _GAIN = 1e-8
 """Least gain, relative to max(1, |f|), or of the violation to itself, that counts as progress."""
+_REPEATS = 8
+"""Calls, under noise, at either of the two points between which a stage chooses its start."""
 _ENDLESS = 2.0**53
 """The limit of a stage where the run has no budget of calls: a number, as states hold numbers."""
 
@@ -89,16 +97,19 @@ class Portfolio(Solver):
 
     A step is a step of the present member. Its stage is over for a replica once the member has ended by itself, has
     not gained for ``patience`` sweeps of n + 1 calls, has fled to where f falls without end outside the constraints,
-    or has spent ``share`` of what was left when it began; the last of the members may spend all. The next stage
-    begins when that is so for every replica, at no call where values are deterministic, as the best point is known;
-    after the last member the first is next again.
-    So the run ends when the budget is spent, and not when a member gives up.
+    diverges by the judgement of the run, or has spent ``share`` of what was left when it began; the last of the
+    members may spend all. The next stage begins when that is so for every replica, at no call where values are
+    deterministic, as the best point is known; after the last member the first is next again.
+    So the run ends when the budget is spent, and not when a member gives up or diverges; but where f falls without end
+    inside the constraints, it has no minimum.
 
     Notes
     -----
-    Under noise ``x`` is the member's own point, as the best value seen is partly the luckiest; a stage begins
-    there. Replicas wait for one another at the end of a stage: what each of them asks for does not depend on the
-    others, but noise that zoviz itself adds is drawn for all of them, so that it does.
+    Under noise ``x`` is what the member reports, as the best value seen is partly the luckiest; a stage begins there,
+    or where the one before began, if the means of 8 calls at each say that this is better: a gradient method may have
+    lost its way. Replicas wait for one another at the end of a stage: what each of them asks for does not depend on
+    the others, but noise that zoviz itself adds, and the directions of members that take random ones, are drawn for
+    all of them, so that they do.
 
     A member that is not installed, or refuses the problem, is passed over.
 
@@ -146,9 +157,9 @@ class Portfolio(Solver):
         return all(member.checkpointable for member in self.row)
 
     @property
-    def verifies(self) -> bool:
-        """Whether every member checks its own answer."""
-        return all(member.verifies for member in self.row)
+    def scaling_estimator(self) -> GradientEstimator | None:
+        """That of the first member that has one."""
+        return next((own for member in self.row if (own := member.scaling_estimator) is not None), None)
 
     @property
     def has_sketch(self) -> bool:  # type: ignore[override]
@@ -165,9 +176,12 @@ class Portfolio(Solver):
         return None
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-        """As the first member whose rule asks for constants does: measured under independent noise alone."""
+        """As the first member whose rule asks for constants does, zoviz's own before those of other libraries.
+
+        For these alone they are measured under independent noise only.
+        """
         open_rules = [member for member in self.row if member.suggestible()]
-        return (open_rules or self.row)[0].learn(problem, oracle, x0, streams)
+        return min(open_rules or self.row, key=lambda member: member.external).learn(problem, oracle, x0, streams)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Every member's own rule."""
@@ -205,12 +219,16 @@ class Portfolio(Solver):
             with oracle.stage(state.limit, state.through == 0) as stage:
                 try:
                     inner, info = self._member(state).step(state.inner[0], oracle, streams)
+                    # A member may go on with replicas that wait, or that could not pay for all of a step.
+                    inner = choose_rows(oracle.active & ~stage.failed, inner, state.inner[0])
                 except BudgetSpent:
                     inner, info = state.inner[0], Info(np.full(len(state.x), np.nan), state.x, state.y, np.nan)
             state = self._taken_in(state._replace(inner=[inner]), stage, oracle)
             if stage.answered.any():
                 return state._replace(steps=state.steps + 1), info
-            if not oracle.affords(np.ones(len(state.x), dtype=np.int64))[oracle.active].any():
+            # Under noise a few calls more tell nothing, and the one before is to have the last word.
+            least = 1 if oracle.contract == "deterministic" else oracle.n + 1 + 2 * _REPEATS
+            if not oracle.affords(np.full(len(state.x), least))[oracle.active].any():
                 raise BudgetSpent
             state = self._next_stage(state, oracle, streams)
         raise BudgetSpent  # no member can do anything with what is left
@@ -218,6 +236,26 @@ class Portfolio(Solver):
     def done(self, state: PortfolioState, active: np.ndarray) -> str | None:
         """Return the sentence that ends a run whose bounds fix every variable; None for any other."""
         return None if state.free else "The bounds leave no variable free."
+
+    def verifies(self, state: PortfolioState) -> bool:
+        """Return whether the present member checks its own answer."""
+        return self._member(state).verifies(state.inner[0])
+
+    def descends(self, state: PortfolioState) -> bool:
+        """Return whether the present member's steps follow estimated gradients."""
+        return self._member(state).descends(state.inner[0])
+
+    def recover(self, state: PortfolioState, diverged: np.ndarray, oracle: Oracle) -> tuple[PortfolioState, np.ndarray]:
+        """Return the state after the turn of a member that diverges is over, from where its stage began.
+
+        Not where f has fallen inside the constraints, (R,): there is no other place to go on from.
+        """
+        value, start = state.value, state.stage_value
+        fallen = is_feasible(value.h, oracle.tolerance) & (value.f < start.f)
+        back = diverged & ~fallen
+        x, y = np.where(back[:, None], state.stage_x, state.x), np.where(back[:, None], np.nan, state.y)
+        through = np.where(back, 1.0, state.through)
+        return state._replace(x=x, y=y, value=start.where(back, value), through=through), back
 
     def close(self) -> None:
         """Close every member."""
@@ -255,8 +293,8 @@ class Portfolio(Solver):
 
     def _taken_in(self, state: PortfolioState, stage: Stage, oracle: Oracle) -> PortfolioState:
         """Take in where the member stands: the best point, progress, and who is through with the stage."""
-        iterate = self._member(state).iterate(state.inner[0])
-        x, y, value = state.x, state.y, state.value
+        member, x, y, value = self._member(state), state.x, state.y, state.value
+        iterate = member.iterate(state.inner[0])
         reached = iterate.value if iterate.value is not None else value
         both = Evaluation(np.stack([value.f, reached.f], axis=1), np.stack([value.h, reached.h], axis=1))
         violation, f = ranks(both, oracle.tolerance)
@@ -265,6 +303,7 @@ class Portfolio(Solver):
         gains |= (violation[:, 1] <= violation[:, 0]) & (f[:, 1] < f[:, 0] - _GAIN * np.maximum(1.0, np.abs(f[:, 0])))
         if oracle.contract != "deterministic":
             better = np.isfinite(violation[:, 1])
+            iterate = iterate._replace(x=member.output(state.inner[0]))
         last = len(state.stages) % self.members == 0
         # Less violated or not, it is no point to go on from, nor are those on the way to it, unless a feasible one was
         # met: the guard of a run would take it for a divergence.
@@ -302,6 +341,7 @@ class Portfolio(Solver):
         free = (state.x, state.value) if oracle.contract == "deterministic" else None
         everyone = np.ones(len(calls), dtype=bool)
         with oracle.purpose(Purpose.START), oracle.stage(limit, everyone, free) as stage:
+            state = state if free or not state.stages else _better_end(state, oracle)
             inner = self._member(state._replace(stages=stages)).init(state.x, oracle, streams)
         return state._replace(
             through=stage.failed.astype(float),
@@ -312,3 +352,15 @@ class Portfolio(Solver):
             stage_x=state.x,
             stage_value=state.value,
         )
+
+
+def _better_end(state: PortfolioState, oracle: Oracle) -> PortfolioState:
+    """Return the state at the better of a stage's two ends, by the means of calls at both, as far as they are paid."""
+    points = np.stack([state.stage_x, state.x], axis=1)
+    points = np.broadcast_to(points[:, :, None], (*points.shape[:2], _REPEATS, points.shape[2]))
+    value = oracle(points.reshape(len(points), -1, points.shape[-1]))
+    value = Evaluation(value.f.reshape(points.shape[:3]), value.h.reshape(*points.shape[:3], -1))
+    index, means, _ = first_by_means(value, oracle.tolerance)
+    back = (index == 0) & np.isfinite(means.f[:, 0])
+    x, y = np.where(back[:, None], state.stage_x, state.x), np.where(back[:, None], np.nan, state.y)
+    return state._replace(x=x, y=y, value=state.stage_value.where(back, state.value))

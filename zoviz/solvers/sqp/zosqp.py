@@ -179,8 +179,7 @@ class ZOSQP(Solver):
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
-    @property
-    def verifies(self) -> bool:
+    def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""
         return True
 
