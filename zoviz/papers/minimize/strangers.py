@@ -20,7 +20,7 @@ goes on where it stood; a trial that takes more than ``--seconds`` of computing 
     python -m zoviz.papers.minimize.strangers --references                       # f* again
 
 ``--markdown`` runs nothing, and prints the outcomes of the file as tables in Markdown: by budget without noise, and
-by level of noise at the largest budget.
+by level of noise at the largest budget. ``--record`` writes them to another file, as docs/strangers.jsonl is.
 """
 
 from __future__ import annotations
@@ -206,6 +206,26 @@ class Results:
             self.outcomes[trial] = Outcome(*self._file.of(trial, lambda: outcome(trial, optimum, seconds)))
         return self.outcomes[trial]
 
+    def record(self, path: Path) -> None:
+        """Write the outcomes to a file to be kept: by method, noise, budget and problem, and numbers to six digits."""
+        lines = []
+        for trial in sorted(self.outcomes, key=_place):
+            one = self.outcomes[trial]
+            gaps = [[_six_digits(gap) for gap in own] for own in (one.queried, one.returned)]
+            lines.append(
+                json.dumps([trial, [*gaps, one.calls, round(one.seconds, 1), one.used, _six_digits(one.best)]])
+            )
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _place(trial: Trial) -> tuple[int, float, int, str, int]:
+    """Return what trials of a record are sorted by."""
+    return METHODS.index(trial.method), trial.noise, trial.sweeps, trial.problem, trial.seed
+
+
+def _six_digits(number: float) -> float:
+    return float(f"{number:.6g}")
+
 
 def counts(outcomes: Sequence[Outcome], returned: bool) -> list[int]:
     """Return how many trials ended feasible and how many solved to each of ``LEVELS``."""
@@ -320,10 +340,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, help="computing time of a trial")
     parser.add_argument("--results", type=Path, help="file of the outcomes, which is gone on with")
     parser.add_argument("--references", action="store_true", help="find f* again, and print no table")
+    parser.add_argument("--record", type=Path, help="write the file's outcomes there, sorted and rounded, run none")
     parser.add_argument("--markdown", action="store_true", help="print the file's outcomes in Markdown, run none")
     options = parser.parse_args(arguments)
     names = (options.problems or lists[options.half][: options.most])[options.every - 1 :: options.every]
     results = Results(options.results)
+    if options.record:
+        results.record(options.record)
+        return
     if options.references:
         print(references(names, results))
         return
