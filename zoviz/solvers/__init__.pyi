@@ -180,20 +180,20 @@ class OGDARR(_OGDARR):
     ) -> None: ...
 
 class Portfolio(_Portfolio):
-    first: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
-    second: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
-    third: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
-    fourth: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
+    first: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG
+    second: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG
+    third: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG
+    fourth: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG
     members: int
     share: float
     patience: float
     def __init__(
         self,
         *,
-        first: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
-        second: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
-        third: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
-        fourth: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
+        first: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG = ...,
+        second: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG = ...,
+        third: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG = ...,
+        fourth: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD | ZOSPLM | ZOCEG | ZOBCEG | ZOEG = ...,
         members: int = 4,
         share: float = 0.4,
         patience: float = 200.0,

@@ -156,8 +156,8 @@ def test_where_a_gradient_method_loses_its_way_the_next_one_goes_on_from_its_sta
 def test_under_noise_a_stage_begins_at_the_better_end_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here the member's turn is over before the guard has seen enough of it."""
     ends = []
-    for better in (portfolios._better_end, lambda state, oracle: state):
-        monkeypatch.setattr(portfolios, "_better_end", better)
+    for better in (portfolios.better_end, lambda state, oracle: state):
+        monkeypatch.setattr(portfolios, "better_end", better)
         run = outcome(wandering(1e-3), Portfolio(first=ZOCEG(**WILD), second=ZOSQP(), members=2, share=0.01), 2000)
         assert run.state.stages[1].title == "ZOSQP"
         ends.append(run.trace)

@@ -341,7 +341,7 @@ class Portfolio(Solver):
         free = (state.x, state.value) if oracle.contract == "deterministic" else None
         everyone = np.ones(len(calls), dtype=bool)
         with oracle.purpose(Purpose.START), oracle.stage(limit, everyone, free) as stage:
-            state = state if free or not state.stages else _better_end(state, oracle)
+            state = state if free or not state.stages else better_end(state, oracle)
             inner = self._member(state._replace(stages=stages)).init(state.x, oracle, streams)
         return state._replace(
             through=stage.failed.astype(float),
@@ -354,7 +354,7 @@ class Portfolio(Solver):
         )
 
 
-def _better_end(state: PortfolioState, oracle: Oracle) -> PortfolioState:
+def better_end(state: PortfolioState, oracle: Oracle) -> PortfolioState:
     """Return the state at the better of a stage's two ends, by the means of calls at both, as far as they are paid."""
     points = np.stack([state.stage_x, state.x], axis=1)
     points = np.broadcast_to(points[:, :, None], (*points.shape[:2], _REPEATS, points.shape[2]))

@@ -176,11 +176,11 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
     elif arm.stage == "design":
         arm = arm._replace(stage="trial")
     else:
-        arm = _after_replicates(arm, situation)
+        arm = after_replicates(arm, situation)
     return arm._replace(queue=arm.queue[:0], value=_value(arm, arm.x))
 
 
-def _after_replicates(arm: NoisyArm, situation: Situation) -> NoisyArm:
+def after_replicates(arm: NoisyArm, situation: Situation) -> NoisyArm:
     """Return the arm before its first design: in units of noise, with f at the start if that is surely feasible."""
     arm = in_units_of_noise(arm)._replace(stage="design")
     tolerance = arm.with_own_tolerance(situation).space.tolerance
