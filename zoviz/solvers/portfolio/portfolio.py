@@ -253,9 +253,7 @@ class Portfolio(Solver):
         value, start = state.value, state.stage_value
         fallen = is_feasible(value.h, oracle.tolerance) & (value.f < start.f)
         back = diverged & ~fallen
-        x, y = np.where(back[:, None], state.stage_x, state.x), np.where(back[:, None], np.nan, state.y)
-        through = np.where(back, 1.0, state.through)
-        return state._replace(x=x, y=y, value=start.where(back, value), through=through), back
+        return _back_to_start(state._replace(through=np.where(back, 1.0, state.through)), back), back
 
     def close(self) -> None:
         """Close every member."""
@@ -314,16 +312,14 @@ class Portfolio(Solver):
         gains &= ~flight
         x = np.where(better[:, None], iterate.x, x)
         dual = y if iterate.dual is None else np.where(better[:, None], iterate.dual, y)
-        value = reached.where(better, value)
-        back = flight & served & (not last) & (violation[:, 0] > 0.0)
-        x, y = np.where(back[:, None], state.stage_x, x), np.where(back[:, None], np.nan, dual)
-        value = state.stage_value.where(back, value)
+        state = state._replace(x=x, y=dual, value=reached.where(better, value))
+        state = _back_to_start(state, flight & served & (not last) & (violation[:, 0] > 0.0))
         gained = np.where(gains & served, oracle.calls.astype(float), state.gained)
         tired = oracle.calls - gained > self.patience * (oracle.n + 1)
         over = ~served | stage.failed | ((tired | flight) & (not last))
         through = np.maximum(state.through, over.astype(float))
         calls = float(oracle.calls.mean())
-        return state._replace(x=x, y=y, value=value, gained=gained, through=through, calls=calls)
+        return state._replace(gained=gained, through=through, calls=calls)
 
     def _next_stage(self, state: PortfolioState, oracle: Oracle, streams: Streams) -> PortfolioState:
         """Begin the stage of the next member that takes the problem, at every replica's best point."""
@@ -362,5 +358,14 @@ def better_end(state: PortfolioState, oracle: Oracle) -> PortfolioState:
     value = Evaluation(value.f.reshape(points.shape[:3]), value.h.reshape(*points.shape[:3], -1))
     index, means, _ = first_by_means(value, oracle.tolerance)
     back = (index == 0) & np.isfinite(means.f[:, 0])
-    x, y = np.where(back[:, None], state.stage_x, state.x), np.where(back[:, None], np.nan, state.y)
-    return state._replace(x=x, y=y, value=state.stage_value.where(back, state.value))
+    return _back_to_start(state, back)
+
+
+def _back_to_start(state: PortfolioState, replicas: np.ndarray) -> PortfolioState:
+    """Return the state with some replicas, (R,) of bool, where the stage began, of which no multipliers are known."""
+    rows = replicas[:, None]
+    return state._replace(
+        x=np.where(rows, state.stage_x, state.x),
+        y=np.where(rows, np.nan, state.y),
+        value=state.stage_value.where(replicas, state.value),
+    )

@@ -32,8 +32,6 @@ _COARSE = 0.5
 _PAIRED_EVERY = 10
 _UNLIKE = 10.0
 """How many times as noisy as f, or less so, a constraint may be before it is divided."""
-_SURE = 2.0
-"""Standard errors by which the start must be feasible to be a candidate for the answer."""
 _ROUND_OFF = 1e-12
 """Noise that is smaller beside the values is none."""
 _MOST_FAILURES = 30
@@ -184,7 +182,7 @@ def after_replicates(arm: NoisyArm, situation: Situation) -> NoisyArm:
     """Return the arm before its first design: in units of noise, with f at the start if that is surely feasible."""
     arm = in_units_of_noise(arm)._replace(stage="design")
     tolerance = arm.with_own_tolerance(situation).space.tolerance
-    if len(archives.surely_inside(arm.archive, arm.pairs, tolerance, _SURE)):
+    if len(archives.surely_inside(arm.archive, arm.pairs, tolerance, verification.SURE)):
         arm = arm._replace(start_f=float(arm.archive.means[0, 0]))
     return arm
 
@@ -324,7 +322,7 @@ def _after_trial(arm: NoisyArm, prediction: Prediction, situation: Situation) ->
     """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
     tolerance = situation.space.tolerance
     descent, estimate, error = descents.judge(arm.descent, prediction, arm.archive, arm.pairs, situation)
-    equal, uncertainty = arm.pairs.paired(len(tolerance)), 2.0 * error[1:]
+    equal, uncertainty = arm.pairs.paired(len(tolerance)), verification.SURE * error[1:]
     sure = np.where(equal, np.abs(estimate[1:]) - uncertainty, estimate[1:] + uncertainty) <= tolerance
     arm = arm._replace(descent=descent, stage="design")
     if sure.all() and np.isfinite(error).all() and estimate[0] < arm.safe_f:

@@ -14,7 +14,7 @@ from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.situation import Situation
 
-_SURE, _PROOF = 2.0, 3.0
+SURE, _PROOF = 2.0, 3.0
 """Standard errors by which a point must be feasible to count as such, or worse to be dropped; and by which it must
 violate to count as infeasible: there are several looks at several rows."""
 _AS_WELL_KNOWN = 2.0
@@ -166,7 +166,7 @@ def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
     # An equality cannot be told to hold; it counts as met unless it is told not to, where it is known as well as
     # anywhere: else the candidate of the fewest calls would always pass.
     unknown = error - _AS_WELL_KNOWN * error.min(axis=0)
-    upper = np.where(race.equal, np.maximum(np.abs(h) - _SURE * error, _SURE * unknown), h + _SURE * error) - tolerance
+    upper = np.where(race.equal, np.maximum(np.abs(h) - SURE * error, SURE * unknown), h + SURE * error) - tolerance
     lower = np.where(race.equal, np.abs(h), h) - _PROOF * error - tolerance
     return upper.max(axis=1, initial=0.0), lower.max(axis=1, initial=0.0)
 
@@ -202,7 +202,7 @@ def eliminate(race: Race, tolerance: Array) -> Race:
     best = leader(race, tolerance)
     alive = race.alive & ~((certain > 0.0) & (certain[best] <= 0.0))
     if possible[best] <= 0.0:
-        worse = merit - merit[best] > _SURE * np.hypot(error, error[best])
+        worse = merit - merit[best] > SURE * np.hypot(error, error[best])
         alive &= ~worse
     alive[best] = True
     return race._replace(alive=alive)
