@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 import pytest
 
-from helpers.ports import free_port
+from helpers.serving import serving
 from zoviz.views.app.page_template import page_template
 from zoviz.views.app.system_theme import begins_dark
 
@@ -26,10 +26,8 @@ def address() -> Iterator[str]:
     def make() -> pmui.Page:
         return pmui.Page(title="looks", template=page_template(), dark_theme=begins_dark(pn.state.cookies))
 
-    port = free_port()
-    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
-    yield f"http://localhost:{port}/"
-    server.stop()
+    with serving(make) as port:
+        yield f"http://localhost:{port}/"
 
 
 @pytest.mark.parametrize("look", ["dark", "light"])

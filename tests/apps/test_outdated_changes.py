@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-import panel as pn
 import panel_material_ui as pmui
 import pytest
 
-from helpers.ports import free_port
+from helpers.serving import serving
 from zoviz.views.app.page_template import page_template
 
 if TYPE_CHECKING:
@@ -57,10 +56,8 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
     def make() -> pmui.Page:
         return pmui.Page(title="lists", main=[pmui.Select(label="Solver", options=["a", "b"])], template=template)
 
-    port = free_port()
-    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
-    yield f"http://localhost:{port}/"
-    server.stop()
+    with serving(make) as port:
+        yield f"http://localhost:{port}/"
 
 
 @pytest.mark.parametrize(("address", "ours"), [(True, True), (False, False)], indirect=["address"])

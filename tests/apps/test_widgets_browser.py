@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import socket
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import panel_material_ui as pmui
 import param
 import pytest
 
-from helpers.ports import free_port
+from helpers.serving import serving
 from zoviz.core.parameters import Scale
 from zoviz.views.controls.number_fields import widget_for
 
@@ -44,19 +43,11 @@ def address(settings: Settings) -> Iterator[str]:
         pane = pn.Param(settings, parameters=names, widgets=widgets, show_name=False)
         return pmui.Page(title="widgets", sidebar=[pane], sidebar_width=340)
 
-    port = free_port()
-    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
-    for _ in range(200):
-        try:
-            socket.create_connection(("localhost", port), 1).close()
-            break
-        except OSError:
-            time.sleep(0.05)
-    yield f"http://localhost:{port}/"
-    server.stop()
+    with serving(make) as port:
+        yield f"http://localhost:{port}/"
 
 
-def until(condition: Callable[[], bool], page: Page, seconds: float = 30) -> None:
+def until(condition: Callable[[], bool], page: Page, seconds: float = 120) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end

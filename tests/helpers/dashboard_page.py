@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(d => d.is_idle)"
+PATIENCE = 120
+"""Seconds that a page may take for what is asked of it: other tests share the machine."""
+
 HANDLE = ".logslider-primal_step input[type=range]"
 """The slider of the step size."""
 
@@ -34,7 +37,7 @@ def playwright_errors() -> type[Exception]:
     return Error
 
 
-def wait_until_idle(page: Page, timeout: float = 30) -> None:
+def wait_until_idle(page: Page, timeout: float = PATIENCE) -> None:
     """Wait until every Bokeh document of the page has drawn all it was sent.
 
     Parameters
@@ -68,7 +71,7 @@ class Lab:
     """
 
     page: Page
-    patience: float = 40
+    patience: float = PATIENCE
 
     def visit(self, url: str) -> Lab:
         """Open the address and wait until the page is drawn."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 
-from helpers.ports import free_port
+from helpers.ports import free_port, until_listening
 from helpers.project import ROOT
 
 if TYPE_CHECKING:
@@ -46,13 +45,7 @@ def jupyter_lab(folder: Path, **environment: str) -> Iterator[str]:
     with (folder.parent / "lab.log").open("ab") as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=values)
     try:
-        end = time.monotonic() + PATIENCE
-        while True:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", port), timeout=1).close()
-                break
-            assert process.poll() is None and time.monotonic() < end, (folder.parent / "lab.log").read_text()
-            time.sleep(0.1)
+        until_listening(port, process, folder.parent / "lab.log", PATIENCE)
         yield f"http://127.0.0.1:{port}/lab"
     finally:
         process.terminate()

@@ -1,20 +1,23 @@
-"""``panel serve`` in a process of its own, and the pages that a browser opens on it."""
+"""Panel's servers, in a process of their own or in a thread of this one, and the pages that a browser opens on them."""
 
 from __future__ import annotations
 
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from helpers.ports import free_port
+import panel as pn
+
+from helpers.dashboard_page import PATIENCE
+from helpers.ports import free_port, until_listening
 from helpers.project import ROOT
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ class Pages:
         context = browser.new_context(**options)
         self.contexts.append(context)
         context.route(lambda url: not is_local(url), self._refuse)
+        context.set_default_timeout(1000 * PATIENCE)
         page = context.new_page()
         page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
         page.on("console", lambda m: self._said(m.type, f"{m.text} ({m.location})"))
@@ -113,21 +117,7 @@ class Server:
         text = PAGE_LEFT.sub(lambda match: " " * len(match[0]), self.text())[since:]
         return text if "ERROR" in text or "Traceback" in text else ""
 
-    def wait(self, timeout: float = 60) -> None:
-        """Wait for the TCP port: a request over HTTP would itself create a session."""
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            if self.process.poll() is not None:
-                break
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-            except OSError:
-                time.sleep(0.05)
-            else:
-                return
-        raise RuntimeError(f"Expected a server on port {self.port} within {timeout:g} s; it wrote:\n{self.text()}")
-
-    def stop(self, timeout: float = 15) -> None:
+    def stop(self, timeout: float = 60) -> None:
         """Send SIGTERM and wait for the end; one that does not end is aborted, and its threads' stacks are shown."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -158,8 +148,23 @@ def start(app: Path, log: Path, args: tuple[str, ...]) -> Server:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env=environment)
     server = Server(f"http://localhost:{port}/{app.stem}", port, process, log)
     try:
-        server.wait()
+        until_listening(port, process, log)
     except BaseException:
         server.stop()
         raise
     return server
+
+
+@contextmanager
+def serving(make: Callable[[], Any]) -> Iterator[int]:
+    """Serve what a function makes from a thread of this process while the block runs; yield the port.
+
+    Panel returns before its thread listens: on a busy machine a browser was refused that came at once.
+    """
+    port = free_port()
+    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
+    try:
+        until_listening(port, server)
+        yield port
+    finally:
+        server.stop()

@@ -76,7 +76,7 @@ def main() -> int:
             for problem in options.problems or Picker().problems:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 try:
-                    line = walk(Lab(page, patience=120), server.url, problem, options.seconds)
+                    line = walk(Lab(page), server.url, problem, options.seconds)
                 except (AssertionError, Error) as error:  # the table says so, and the walk goes on
                     line = Line(problem, "", "no answer", "", str(error).splitlines()[0], [])
                 bad += not line.good

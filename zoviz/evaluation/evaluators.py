@@ -6,7 +6,8 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
+from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any, TypeAlias, cast
 from uuid import uuid4
@@ -101,6 +102,10 @@ def _by_executor(
     try:
         if is_dask:
             call = _PickledCall.of(call)
+        elif isinstance(executor, ProcessPoolExecutor):
+            # What it cannot pickle must not get into its queue: before Python 3.12.8, shutdown may then never return
+            # (python/cpython#125451).
+            ForkingPickler.dumps(call)
         for i in range(len(points)):
             futures.append(submit(i))
         left = len(points)

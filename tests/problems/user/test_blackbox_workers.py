@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -91,7 +91,11 @@ def test_where_it_does_not_they_are_refused_with_a_sentence(monkeypatch: pytest.
         problem.evaluate(POINTS)
 
 
-def test_a_process_pool_of_the_user_says_why_it_cannot_take_a_lambda() -> None:
+def test_a_process_pool_of_the_user_says_why_it_cannot_take_a_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*task: Any) -> NoReturn:
+        pytest.fail("its shutdown may hang once a task is in its queue that it cannot pickle")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", refuse)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("forkserver")) as pool:
         problem = BlackBox(lambda x: 0.0, bounds=BOX, workers=pool, on_error="fail")
         with pytest.raises(OracleError, match="Expected a black box that ProcessPoolExecutor can evaluate, got"):

@@ -103,7 +103,7 @@ def test_the_effective_rank_of_a_network_is_small_and_that_of_a_ball_is_all() ->
         assert measured.inner_rank is not None and least <= measured.inner_rank <= most
 
 
-@pytest.mark.parametrize("cls", [SOBOW, SOBBO])
+@pytest.mark.parametrize("cls", [SOBOW, pytest.param(SOBBO, marks=pytest.mark.slow)])
 def test_a_system_without_convexity_stays_in_its_ball(cls: type[Solver]) -> None:
     """Without the ball, the published form, v grows in every round, and x jumps between the ends of its box."""
     lengths = {}

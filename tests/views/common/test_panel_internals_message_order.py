@@ -14,8 +14,8 @@ from bokeh.server.connection import ServerConnection
 from panel.io import document as panel_document
 
 from helpers.event_loop import result_of
-from helpers.ports import free_port
 from helpers.raw_client import Wire, changed, mapped, parts
+from helpers.serving import serving
 from zoviz.views.common import panel_internals
 from zoviz.views.common.style import batched_changes
 
@@ -73,19 +73,9 @@ def new_data() -> ColumnDataSource:
     return source
 
 
-async def opened(port: int) -> Wire:
-    """A page's connection, once its server listens."""
-    for _ in range(200):
-        try:
-            return await Wire.open(port)
-        except OSError:
-            await asyncio.sleep(0.05)
-    raise TimeoutError(port)
-
-
 async def messages_of(port: int) -> list[str]:
     """What a browser is told when the field on the page is filled."""
-    wire = await opened(port)
+    wire = await Wire.open(port)
     try:
         document = await wire.document()
         (field,) = [part.id for part in parts(document["roots"]) if part.kind.endswith("TextInput")]
@@ -111,12 +101,8 @@ def heard(change: Change) -> list[str]:
         field.param.watch(lambda _: change(page), "value")
         return pn.Column(field, *page)
 
-    port = free_port()
-    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
-    try:
+    with serving(make) as port:
         return result_of(messages_of(port))
-    finally:
-        server.stop()
 
 
 @pytest.fixture(params=[True, False], ids=["ours", "theirs"])
