@@ -57,6 +57,21 @@ def test_values_and_errors_are_those_of_dense_kriging(kind: int, n: int, points:
 
 
 @pytest.mark.parametrize("n, points", [(4, 30), (8, 25)], ids=["explicit", "factor"])
+@pytest.mark.parametrize("kind", [0, 1], ids=["full", "diagonal"])
+def test_the_error_by_noise_is_what_each_call_moves_the_value_by(kind: int, n: int, points: int) -> None:
+    given, noise, prior = data(5, n, points), np.array([0.1, 0.2]), Prior(kind, 3.0, 0.1)
+    at = np.linspace(-0.8, 0.9, n)
+    model = fit(given, noise, [prior])
+    effects = [
+        fit(given._replace(values=given.values + shift[:, None]), noise, [prior]).value(at) - model.value(at)
+        for shift in np.eye(points)
+    ]
+    error = noise * np.sqrt((np.square(effects) / given.counts[:, None]).sum(axis=0))
+    np.testing.assert_allclose(model.noise_error(at), error, rtol=1e-5)
+    assert (model.noise_error(at) < model.standard_error(at)).all()
+
+
+@pytest.mark.parametrize("n, points", [(4, 30), (8, 25)], ids=["explicit", "factor"])
 def test_derivatives_are_those_of_the_values(n: int, points: int) -> None:
     model = fit(data(3, n, points), np.full(2, 0.1), [Prior(0, 3.0, 0.1)])
     at, step, weights = np.linspace(-0.5, 0.6, n), 1e-5, np.array([1.0, 2.0])

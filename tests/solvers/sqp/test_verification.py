@@ -120,3 +120,44 @@ def test_a_race_finds_the_feasible_one_under_noise(seed: int) -> None:
         one = verification.eliminate(verification.take_values(one, points, values), TOLERANCE)
         remaining = remaining - len(points) if one.alive.sum() > 1 else 0
     assert verification.leader(one, TOLERANCE) == 1
+
+
+def test_a_compromise_lies_where_the_interpolated_constraint_holds_by_its_errors() -> None:
+    # Noise 0.1 and a third of 300 calls: two standard errors are 0.02.
+    known = race([0.0, 1.0], [0.5, -1.0], 1e-3, noise=0.1)._replace(counts=np.ones(2))
+    known = known._replace(means=known.predicted)
+    (point,) = verification.compromise(known, TOLERANCE, 300)
+    assert 0.5 - 1.5 * point[0] == pytest.approx(1e-4 - 0.02)
+    assert verification.is_over(known, TOLERANCE, 300)
+
+
+@pytest.mark.parametrize(
+    "f, h",
+    [([0.0, 1.0], [0.5, 0.2]), ([1.0, 0.0], [0.5, -1.0]), ([0.0, 1e-3], [0.5, -1.0])],
+    ids=["no leader is confirmed", "the leader is better", "as good but for noise"],
+)
+def test_else_there_is_no_compromise(f: list[float], h: list[float]) -> None:
+    known = race(f, h, 1e-3, noise=0.1)._replace(counts=np.ones(2))
+    assert verification.compromise(known._replace(means=known.predicted), TOLERANCE, 300) == []
+
+
+def leader_after(rounds: int, tried: bool) -> float:
+    """Return f = x at the leader of rounds of 50 calls at two points and, if ``tried``, at compromises."""
+    noise, points = np.random.default_rng(0), np.array([[0.0], [1.0]])
+    for turn in range(rounds):
+        k = len(points)
+        known = race([0.0] * k, [0.0] * k, np.inf, noise=0.1)._replace(points=points)
+        for point in points:
+            exact = np.array([point[0], 0.4 - np.sqrt(point[0])])
+            known = verification.take_values(
+                known, np.tile(point, (50, 1)), exact + 0.1 * noise.standard_normal((50, 2))
+            )
+        best = verification.leader(known, TOLERANCE)
+        more = verification.compromise(known, TOLERANCE, 150) if tried and turn < rounds - 1 else []
+        points = np.array([points[0], points[best], *more])
+    return float(known.points[best, 0])
+
+
+def test_compromises_lead_the_answer_to_the_boundary() -> None:
+    assert leader_after(6, False) == 1.0
+    assert 0.16 < leader_after(6, True) < 0.35  # the boundary is at 0.16

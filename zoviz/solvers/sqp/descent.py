@@ -9,60 +9,24 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.prediction import Misfit, Prediction
 from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors
 from zoviz.solvers.sqp.situation import Situation, Space
 
 LARGEST_RADIUS = 50.0
 _WITHIN, _FARTHEST = 2.0, 20.0
 """Points of the archive within twice the radius serve a fit; where they are too few, the nearest up to twenty."""
-_MOST_SMALL, _MOST = 320, 420
-"""Points of a fit, up to 15 variables and beyond."""
+_MOST_SMALL, _MOST, _MOST_PER_VARIABLE = 320, 420, 6
+"""Points of a fit at most, up to 15 variables and beyond; there at least so many per variable."""
 _REFRESHED, _ALWAYS_UP_TO = 6, 60
 """Every so many fits, and with so few points, all magnitudes are tried; else those that served last."""
 _NEAR = 1.3
-_FALSE_ALARM = 0.005
-"""Probability that noise alone is taken for a wrong model, over all rows (Bonferroni)."""
 _AT_BORDER, _PUSHES, _STRETCH, _LONGEST = 0.9, 3, 2.0, 1e6
 """A variable that so many accepted steps in turn took this share of the way to the border of the region, in one
 direction, while the region did not outgrow its largest radius, gets twice the unit, up to so many times its first one.
 Where its direction changes it gets half of it, down to the first one."""
 _HIDDEN = 0.5
 """The quadratic part, in standard deviations, below which a smaller sampling radius would show no more."""
-
-
-class Prediction(NamedTuple):
-    """The models' prediction for a trial point, by which the step is judged once the point has been called.
-
-    Attributes
-    ----------
-    point : Array, shape (n,)
-    values, centre_values, errors, centre_errors, bias, noise : Array, shape (1 + m,)
-        Of the model at the point and at the centre, with standard errors; the model's own error at the point; the
-        noise of one call.
-    multipliers, back_off : Array, shape (m,)
-    length : float
-        |u| of the point relative to the trust region.
-    typical_count : float
-        Calls at a typical point at the border of the region.
-    largest_bias : float
-        The bias at the border, in standard deviations, of the outputs that matter.
-    visible : bool
-        Whether the model's changes stand out from the noise.
-    """
-
-    point: Array
-    values: Array
-    centre_values: Array
-    errors: Array
-    centre_errors: Array
-    bias: Array
-    noise: Array
-    multipliers: Array
-    back_off: Array
-    length: float
-    typical_count: float
-    largest_bias: float
-    visible: bool
 
 
 class Descent(NamedTuple):
@@ -96,6 +60,8 @@ class Descent(NamedTuple):
         How many accepted steps in turn took each variable to the border of the region; its sign is their direction.
     peak : float
         The largest radius so far.
+    whole_design : bool
+        Whether the next design has all its points, as those that are there tell too little of the curvature.
     """
 
     centre: Array
@@ -117,6 +83,7 @@ class Descent(NamedTuple):
     length: Array
     pushes: Array
     peak: float
+    whole_design: bool = False
 
     @property
     def spread(self) -> float:
@@ -162,8 +129,8 @@ def design_calls(descent: Descent, archive: Archive, situation: Situation) -> tu
     """Return how many points the next design has, and how often each is called."""
     n, calls_left, size = situation.space.n, situation.left, design_size(descent, situation)
     if descent.limited == 0:
-        reach = np.abs((archive.points - descent.centre) / (situation.space.scale * descent.spread)).max(axis=1)
-        count = size if descent.steps == 0 else max(n // 3 + 1, size - int((reach <= _NEAR).sum()))
+        whole = descent.steps == 0 or descent.whole_design
+        count = size if whole else max(n // 3 + 1, size - _count_nearby(descent, archive, situation.space))
         return min(count, max(1, calls_left - 2)), 1
     calls = max(1, noisy_calls(descent, situation) // 2)
     count = max(1, min(calls, max(2 * n + 2, 40)))
@@ -183,8 +150,21 @@ def trial_calls(descent: Descent, situation: Situation) -> int:
 
 def is_stranded(descent: Descent, archive: Archive, space: Space) -> bool:
     """Return whether so few calls gave values around the centre that nothing can be fitted there."""
-    reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
-    return int((reach <= _FARTHEST).sum()) < 2
+    return int((_reach(descent, archive, space) <= _FARTHEST).sum()) < 2
+
+
+def _reach(descent: Descent, archive: Archive, space: Space) -> Array:
+    """Return the distances (N,) of the archive's points from the centre, in units of the design's radius."""
+    return np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
+
+
+def _count_nearby(descent: Descent, archive: Archive, space: Space) -> int:
+    return int((_reach(descent, archive, space) <= _NEAR).sum())
+
+
+def most_points(n: int) -> int:
+    """Return the points of a fit at most."""
+    return _MOST_SMALL if n <= 15 else max(_MOST, _MOST_PER_VARIABLE * n)
 
 
 def shrink(descent: Descent) -> Descent:
@@ -200,12 +180,12 @@ def shrink(descent: Descent) -> Descent:
 
 def fit_models(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tuple[Descent, Model]:
     """Return the descent, and the models of all outputs fitted to the archive's points around its centre."""
-    reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
+    reach = _reach(descent, archive, space)
     near = np.flatnonzero(reach <= _WITHIN)
     if len(near) < space.n + 3:
         near = np.argsort(reach, kind="stable")[: space.n + 3]
         near = near[: max(2, int((reach[near] <= _FARTHEST).sum()))]
-    most = _MOST_SMALL if space.n <= 15 else _MOST
+    most = most_points(space.n)
     if len(near) > most:
         order = np.argsort(reach[near] - 0.3 * np.log(archive.counts[near]), kind="stable")
         near = near[order[:most]]
@@ -240,6 +220,7 @@ def predict(descent: Descent, archive: Archive, pairs: Pairs, situation: Situati
         centre_values=model.value(origin),
         errors=model.standard_error(best.u),
         centre_errors=model.standard_error(origin),
+        noise_errors=model.noise_error(best.u),
         bias=model.bias * model.noise * float(np.abs(best.u).max()) ** 3,
         noise=model.noise,
         multipliers=best.multipliers,
@@ -248,9 +229,14 @@ def predict(descent: Descent, archive: Archive, pairs: Pairs, situation: Situati
         typical_count=float(np.median(data.counts[far])) if far.any() else 1.0,
         largest_bias=float(model.bias[matter].max()),
         visible=visible,
+        nearby=_count_nearby(descent, archive, space),
     )
     descent = descent._replace(
-        prediction=prediction, multipliers=best.multipliers, penalty=best.penalty, floor=spread * hidden_share
+        prediction=prediction,
+        multipliers=best.multipliers,
+        penalty=best.penalty,
+        floor=spread * hidden_share,
+        whole_design=False,
     )
     return descent, prediction
 
@@ -279,10 +265,8 @@ def judge(
     """Return a descent after its trial, and the estimates at the trial point with their errors, (1 + m,) each.
 
     A step is judged by the precision-weighted mean of the model and of the calls; a radius shrinks only where an output
-    differs from its model by more than the noise explains.
+    differs from its model by more than the noise and the model's own error explain.
     """
-    from scipy import special
-
     i = archive.find(prediction.point)
     if i < 0:  # every call failed
         return shrink(descent), prediction.values, np.full(len(prediction.values), np.inf)
@@ -312,11 +296,10 @@ def judge(
     near = np.maximum(call_means[1:], prediction.values[1:]) + prediction.back_off > -margin
     weighty = prediction.multipliers > 1e-6 * max(1e-9, float(prediction.multipliers.max(initial=0.0)))
     relevant = np.concatenate([[True], weighty | near])
-    misfit = float((np.abs(call_means - prediction.values) / np.sqrt(own))[relevant].max())
     after = _with_radius(descent, prediction, promise, decrease, uncertainty, call_uncertainty, limited)
     if not limited and decrease < 0.25 * promise:
-        threshold = float(special.stdtrit(max(2.0, archive.degrees), 1.0 - _FALSE_ALARM / relevant.sum()))
-        after = _after_misfit(after, misfit, threshold, situation)
+        misfit = Misfit.of(prediction, call_means, archive.counts[i], archive.degrees, relevant)
+        after = _after_misfit(after, misfit, prediction.nearby, situation)
     if not limited and decrease > 0.5 * promise and after.limited:
         size = design_size(after, situation)
         fewer = after.limited - 1
@@ -359,11 +342,16 @@ def _merit(values: Array, prediction: Prediction, penalty: float) -> float:
     return float(values[0]) + penalty * _violation(values, prediction)
 
 
-def _after_misfit(descent: Descent, misfit: float, threshold: float, situation: Situation) -> Descent:
-    """Shrink the region where the model is wrong beyond the noise; else ask for more calls."""
-    if misfit > threshold:
+def _after_misfit(descent: Descent, misfit: Misfit, nearby: int, situation: Situation) -> Descent:
+    """Shrink the region where the models' form is wrong; else ask for more points, or for more calls.
+
+    A smaller region would not help models that are only badly known: slopes are known less the smaller it is.
+    """
+    if misfit.is_curvature and not misfit.is_bias and nearby < most_points(situation.space.n):
+        return descent._replace(whole_design=True)
+    if misfit.is_bias or misfit.is_curvature:
         return descent._replace(radius=0.5 * descent.radius)
-    radius = min(1.4 * descent.radius, LARGEST_RADIUS) if misfit < 0.7 * threshold else descent.radius
+    radius = min(1.4 * descent.radius, LARGEST_RADIUS) if misfit.size < 0.7 else descent.radius
     least = int(3 * situation.space.n)
     return descent._replace(limited=descent.limited + 1, calls=max(descent.calls, least), radius=radius)
 

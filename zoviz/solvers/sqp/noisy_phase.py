@@ -269,7 +269,7 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
     if race is None:
         descent, race = verification.begin(arm.descent, arm.archive, arm.pairs, others, own)
         arm = arm._replace(descent=descent, race=race)
-    elif race.alive.sum() == 1 or not verification.is_confirmed(race, space.tolerance):
+    elif verification.is_over(race, space.tolerance, situation.left):
         descent, race = verification.again(race, arm.descent, arm.archive, arm.pairs, others, own)
         arm = arm._replace(descent=descent, race=race)
     return arm._replace(queue=verification.calls(race, situation.left))

@@ -17,8 +17,8 @@ _MOST_BIASED, _LEAST_BIASED = 0.7, 0.002
 """Ratios of the second to the first between which combinations are tried."""
 _DIAGONAL_FROM = 8
 """Variables from which on a diagonal Hessian is tried too."""
-_FULL_UP_TO = 40
-"""Variables up to which a full one is tried: beyond, its rows are too dear for what so few points tell of it."""
+_FULL_UP_TO = 150
+"""Variables up to which a full one is tried: a fit takes tenths of a second there."""
 _RIDGE, _ROUND_OFF = 1e-10, 1e-13
 _FULL, _DIAGONAL = 0, 1
 _NEAR_BOUND = 0.3
@@ -120,12 +120,16 @@ class Features:
 
 
 class Fitted(NamedTuple):
-    """A regression with one prior: its features, the factor of its normal equations, and the weights (p, q)."""
+    """A regression with one prior: its features, the factor of its normal equations, and the weights (p, q).
+
+    ``precision`` (N,) is what each point counts for.
+    """
 
     features: Features
     factor: Array
     weights: Array
     curvature: float
+    precision: Array
 
 
 class Model:
@@ -210,6 +214,22 @@ class Model:
             variance[self._outputs[prior]] = float(solution @ solution) + fit.curvature**2 * beyond
         return np.sqrt(variance) * self.noise
 
+    def noise_error(self, u: Array) -> Array:
+        """Return the standard deviations (q,) that the calls' noise alone gives the modelled outputs at a point u (n,).
+
+        More calls lessen it; the rest of the standard error is of curvatures that too few points tell.
+        """
+        from scipy import linalg
+
+        n, variance = len(u), np.zeros(len(self.noise))
+        for prior, fit in self._fits.items():
+            row, _ = fit.features.at(u)
+            whole = np.concatenate([[1.0], u, row])
+            solution = linalg.cho_solve((fit.factor, True), whole, check_finite=False)
+            effect = solution[0] + self.data.u @ solution[1 : n + 1] + fit.features.rows @ solution[n + 1 :]
+            variance[self._outputs[prior]] = float(np.square(fit.precision * effect) @ (1.0 / self.data.counts))
+        return np.sqrt(variance) * self.noise
+
 
 def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
     r"""Fit a quadratic model to every output, each with the prior of the largest restricted likelihood.
@@ -262,7 +282,7 @@ def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
                 if gain.any():
                     best[gain] = likelihood[gain]
                     selection = [prior if gain[j] else one for j, one in enumerate(selection)]
-                    fits[prior] = Fitted(features, factor, weights, prior.curvature)
+                    fits[prior] = Fitted(features, factor, weights, prior.curvature, weight)
     return Model(data, {prior: one for prior, one in fits.items() if prior in selection}, selection, level, noise)
 
 

@@ -30,6 +30,8 @@ _MORE_CAUTION = 2.0
 the trust region is so many times as large."""
 _INSIDE = 3.0
 """Standard errors by which all constraints hold at a point of the archive that is an answer of last resort."""
+_SHARE_OF_CALLS = 1.0 / 3.0
+"""The part of the calls left that a compromise may expect: it and the leader share a half of them, with others."""
 _TINY = 1e-300
 
 
@@ -100,14 +102,15 @@ def begin(
 def again(
     race: Race, descent: Descent, archive: Archive, pairs: Pairs, others: list[Array], situation: Situation
 ) -> tuple[Descent, Race]:
-    """Return the race that follows one that is decided or has confirmed no candidate.
+    """Return the race that follows one that is over.
 
-    Its models know all calls so far. Where no candidate was confirmed, minimisers are backed off farther; where all
-    candidates surely violate, the trust region grows, too, and the point of the archive with the lowest f among those
-    that are surely feasible takes part.
+    Its models know all calls so far, and the compromise takes part. Where no candidate was confirmed, minimisers are
+    backed off farther; where all candidates surely violate, the trust region grows, too, and the point of the archive
+    with the lowest f among those that are surely feasible takes part.
     """
     tolerance = situation.space.tolerance
     if is_confirmed(race, tolerance):
+        others = [*others, *compromise(race, tolerance, situation.left)]
         return begin(descent, archive, pairs, others, situation)
     _, certain = excess(race, tolerance)
     if (certain > 0.0).all():
@@ -115,6 +118,34 @@ def again(
         descent = descent._replace(radius=radius)
         others = [*others, *archives.surely_inside(archive, pairs, tolerance, _INSIDE)]
     return begin(descent, archive, pairs, others, situation, _MORE_CAUTION * race.caution)
+
+
+def is_over(race: Race, tolerance: Array, left: int) -> bool:
+    """Return whether a race is decided, has confirmed no candidate, or has a compromise to try with the calls left."""
+    decided = race.alive.sum() == 1
+    return bool(decided or not is_confirmed(race, tolerance) or compromise(race, tolerance, left))
+
+
+def compromise(race: Race, tolerance: Array, left: int) -> list[Array]:
+    """Return the point (n,) on the way from a better candidate outside to a confirmed leader where constraints hold.
+
+    Constraints are interpolated, and are to hold by the standard errors of a third of the calls that are left. There is
+    none where no leader is confirmed, and where no candidate outside is better by more than the noise.
+    """
+    merit, error = merits(race)
+    possible, _ = excess(race, tolerance)
+    best = leader(race, tolerance)
+    better = merit + SURE * np.hypot(error, error[best]) < merit[best]
+    outside = better & (possible > 0.0) & (race.counts > 0)
+    if possible[best] > 0.0 or not outside.any():
+        return []
+    nearest = int(np.argmin(np.where(outside, possible, np.inf)))
+    margin = SURE * race.noise[1:] / np.sqrt(max(_SHARE_OF_CALLS * left, 1.0)) - tolerance
+    h = estimates(race)[0][:, 1:] + margin
+    rows = ~race.equal & (h[nearest] > 0.0) & (h[best] < h[nearest])
+    share = float((h[nearest, rows] / (h[nearest, rows] - h[best, rows])).max(initial=0.0))
+    way = race.points[best] - race.points[nearest]
+    return [race.points[nearest] + share * way] if 0.0 < share < 1.0 else []
 
 
 def is_confirmed(race: Race, tolerance: Array) -> bool:
