@@ -64,3 +64,22 @@ def test_a_region_does_not_shrink_where_slopes_are_badly_known(monkeypatch: pyte
     ablated = [gap(seed) for seed in (0, 2)]
     print(gaps, ablated)
     assert max(gaps) < 0.05 < 0.2 < min(ablated)
+
+
+def below_the_chain(seed: int) -> float:
+    """Return how far x_0 is below its largest value of exp(x_0) <= x_1, exp(x_1) <= x_2, after 1200 noisy calls."""
+    noise = np.random.default_rng(seed)
+
+    def values(x: Array) -> tuple[float, Array]:
+        h = np.exp(np.minimum(x[:2], 30.0)) - x[1:]
+        return -x[0] + 3e-3 * noise.standard_normal(), h + 0.03 * noise.standard_normal(2)
+
+    settings = {"joint": True, "method": "ZOSQP", "noise": "independent", "max_calls": 1200, "seed": seed}
+    bounds = [(0.0, 50.0), (0.0, 50.0), (0.0, 8.0)]
+    return float(np.log(np.log(8.0)) - minimize(values, [0.0, 1.05, 2.9], bounds=bounds, **settings).x[0])
+
+
+def test_points_beyond_what_a_quadratic_takes_tell_nothing_of_another_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    quadratic = [below_the_chain(seed) for seed in (1, 3)]
+    monkeypatch.setattr(descents, "enough_points", descents.most_points)
+    assert max(quadratic) < 0.01 and sum(below_the_chain(seed) for seed in (1, 3)) > 5.0 * sum(quadratic)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -11,17 +12,9 @@ from zoviz.problems import ConexQCQP, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
 
 LARGE: dict[str, Callable[[], Problem]] = {
-    "LoadTracking20": lambda: LoadTracking(n=20),
-    "LoadTracking100": lambda: LoadTracking(n=100),
-    "LoadTracking310": lambda: LoadTracking(n=310),
-    "ConexQCQP20": lambda: ConexQCQP(n=20),
-    "ConexQCQP50": lambda: ConexQCQP(n=50),
-    "ConexQCQP100": lambda: ConexQCQP(n=100),
-    "ConexQCQP310": lambda: ConexQCQP(n=310),
-    "NonconvexQCQP20": lambda: NonconvexQCQP(n=20),
-    "NonconvexQCQP50": lambda: NonconvexQCQP(n=50),
-    "NonconvexQCQP100": lambda: NonconvexQCQP(n=100),
-    "NonconvexQCQP310": lambda: NonconvexQCQP(n=310),
+    f"{cls.__name__}{n}": partial(cls, n=n)
+    for cls in (LoadTracking, ConexQCQP, NonconvexQCQP)
+    for n in (20, 50, 70, 100, 140, 200, 310)
 }
 """Makers of the problems, by a name that ends with the number of variables."""
 

@@ -167,6 +167,11 @@ def most_points(n: int) -> int:
     return _MOST_SMALL if n <= 15 else max(_MOST, _MOST_PER_VARIABLE * n)
 
 
+def enough_points(n: int) -> int:
+    """Return the points that tell the curvature as well as any: two for each coefficient of a quadratic model."""
+    return min((n + 1) * (n + 2), most_points(n))
+
+
 def shrink(descent: Descent) -> Descent:
     """Return the descent after a step whose calls all failed."""
     return descent._replace(
@@ -345,15 +350,17 @@ def _merit(values: Array, prediction: Prediction, penalty: float) -> float:
 def _after_misfit(descent: Descent, misfit: Misfit, nearby: int, situation: Situation) -> Descent:
     """Shrink the region where the models' form is wrong; else ask for more points, or for more calls.
 
-    A smaller region would not help models that are only badly known: slopes are known less the smaller it is.
+    A smaller region would not help models that are only badly known: slopes are known less the smaller it is. Unknown
+    curvatures matter less there, but points of the present region are lost: it shrinks where there are two for each
+    coefficient of a quadratic, or as many as a fit takes.
     """
-    if misfit.is_curvature and not misfit.is_bias and nearby < most_points(situation.space.n):
+    n = situation.space.n
+    if misfit.is_curvature and not misfit.is_bias and nearby < enough_points(n):
         return descent._replace(whole_design=True)
     if misfit.is_bias or misfit.is_curvature:
         return descent._replace(radius=0.5 * descent.radius)
     radius = min(1.4 * descent.radius, LARGEST_RADIUS) if misfit.size < 0.7 else descent.radius
-    least = int(3 * situation.space.n)
-    return descent._replace(limited=descent.limited + 1, calls=max(descent.calls, least), radius=radius)
+    return descent._replace(limited=descent.limited + 1, calls=max(descent.calls, 3 * n), radius=radius)
 
 
 def _with_radius(

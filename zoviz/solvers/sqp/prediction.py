@@ -61,7 +61,8 @@ class Misfit(NamedTuple):
     is_bias : bool
         Whether one is beyond what the model's own error explains, too: its form is wrong.
     is_curvature : bool
-        Whether one is beyond what noise explains, and the model's error there is of unknown curvature, not of noise.
+        Whether one is beyond what noise explains, and more than half of the model's variance there is of unknown
+        curvature, not of noise.
     """
 
     size: float
