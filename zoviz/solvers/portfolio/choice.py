@@ -144,7 +144,7 @@ the third; in a portfolio with COBYLA 1e-2 and 2e-2 there, and minutes of comput
 1e-2; trust-constr 2e-3, 8e-6, 0.6 and a violation; AL-SPG 2e-2 and worse.
 
 With noise: ``python -m zoviz.papers.minimize.strangers``, the development half, ZOSQP with 1000 sweeps, at 1e-3 asked
-for 48 / 47 / 47 / 47 and returned 46 / 46 / 46 / 43, at 1e-2 45 / 44 / 41 / 35 and 41 / 40 / 36 / 25. With many
+for 48 / 47 / 47 / 46 and returned 47 / 47 / 47 / 44, at 1e-2 46 / 44 / 42 / 38 and 41 / 40 / 37 / 27. With many
 variables, ``strangers --problems``, returned gaps over 1 + |f*| (- where x is not feasible) at 1e-3 and at 1e-2, one
 seed:
 
