@@ -90,5 +90,5 @@ def test_a_start_that_is_surely_feasible_is_a_candidate_for_the_answer(monkeypat
     with_start, plain = ends_of_the_cone(), noisy_phase.after_replicates
     monkeypatch.setattr(noisy_phase, "after_replicates", lambda *args: plain(*args)._replace(start_f=np.inf))
     without = ends_of_the_cone()
-    assert (with_start == 0.0).sum() >= 2 and (without > 0.0).all()
-    assert with_start.mean() < 0.6 * without.mean()
+    assert (with_start == 0.0).any() and (without > 0.0).all()
+    assert with_start.mean() < 0.8 * without.mean()

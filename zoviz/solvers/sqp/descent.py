@@ -304,7 +304,7 @@ def judge(
     after = _with_radius(descent, prediction, promise, decrease, uncertainty, call_uncertainty, limited)
     if not limited and decrease < 0.25 * promise:
         misfit = Misfit.of(prediction, call_means, archive.counts[i], archive.degrees, relevant)
-        after = _after_misfit(after, misfit, prediction.nearby, situation)
+        after = after_misfit(after, misfit, prediction.nearby, situation)
     if not limited and decrease > 0.5 * promise and after.limited:
         size = design_size(after, situation)
         fewer = after.limited - 1
@@ -347,7 +347,7 @@ def _merit(values: Array, prediction: Prediction, penalty: float) -> float:
     return float(values[0]) + penalty * _violation(values, prediction)
 
 
-def _after_misfit(descent: Descent, misfit: Misfit, nearby: int, situation: Situation) -> Descent:
+def after_misfit(descent: Descent, misfit: Misfit, nearby: int, situation: Situation) -> Descent:
     """Shrink the region where the models' form is wrong; else ask for more points, or for more calls.
 
     A smaller region would not help models that are only badly known: slopes are known less the smaller it is. Unknown
