@@ -12,8 +12,8 @@ from zoviz.core.types import Array
 from zoviz.minimize.minimize import minimize
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers.sqp import descent as descents
+from zoviz.solvers.sqp.candidate import Misfit
 from zoviz.solvers.sqp.descent import Descent
-from zoviz.solvers.sqp.prediction import Misfit
 from zoviz.solvers.sqp.situation import Settings, Situation, space_of
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp.archive import Archive, Pairs
-from zoviz.solvers.sqp.prediction import Misfit, Prediction
+from zoviz.solvers.sqp.candidate import Misfit, Prediction
 from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors
 from zoviz.solvers.sqp.situation import Situation, Space
 

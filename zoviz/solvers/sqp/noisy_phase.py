@@ -12,7 +12,8 @@ from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import descent as descents
 from zoviz.solvers.sqp import verification
 from zoviz.solvers.sqp.archive import Archive, Pairs
-from zoviz.solvers.sqp.descent import Descent, Prediction
+from zoviz.solvers.sqp.candidate import Prediction
+from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.regression import design
 from zoviz.solvers.sqp.restarts import elsewhere
 from zoviz.solvers.sqp.situation import Situation

@@ -121,7 +121,7 @@ def again(
 
 
 def is_over(race: Race, tolerance: Array, left: int) -> bool:
-    """Return whether a race is decided, has confirmed no candidate, or has a compromise to try with the calls left."""
+    """Return whether a race is decided, has none within ``tolerance`` (m,) for sure, or a compromise to try."""
     decided = race.alive.sum() == 1
     return bool(decided or not is_confirmed(race, tolerance) or compromise(race, tolerance, left))
 

@@ -20,7 +20,8 @@ from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.sqp import derivatives, noisy_phase, restarts
 from zoviz.solvers.sqp.archive import Archive, Pairs
-from zoviz.solvers.sqp.descent import Descent, Prediction
+from zoviz.solvers.sqp.candidate import Prediction
+from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.elastic_qp import Step
 from zoviz.solvers.sqp.noisy_phase import Basin, NoisyArm
 from zoviz.solvers.sqp.regression import Prior

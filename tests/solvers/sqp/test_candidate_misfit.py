@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.solvers.sqp.prediction import Misfit, Prediction
+from zoviz.solvers.sqp.candidate import Misfit, Prediction
 
 
 def misfit(n: int, distance: float, of_noise: float) -> Misfit:
