@@ -51,6 +51,7 @@ def open_list(lab: Any) -> float:
     return time.perf_counter() - begun
 
 
+@pytest.mark.slow
 def test_the_list_takes_what_a_tall_window_has(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve().url)
     lab.page.set_viewport_size({"width": 1920, "height": 1080})

@@ -102,10 +102,10 @@ def test_defaults_solve_where_nothing_is_known(solver: type[Solver], case: tuple
     assert violation.mean() <= shares[1] * run.trace["violation"][0].mean()
 
 
-ALSO = [pytest.param(cls, marks=pytest.mark.slow) for cls in (ZOALM, ZOGDA, SZOConEX)]
+ALSO = [pytest.param(cls, marks=pytest.mark.slow) for cls in (ZOALM, ZOGDA, SZOConEX, ZOEG)]
 
 
-@pytest.mark.parametrize("solver", [ZOSPLM, ZOEG, *ALSO], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("solver", [ZOSPLM, *ALSO], ids=lambda c: c.__name__)
 def test_blocks_of_coordinates_solve_where_random_directions_level_off(solver: type[Solver]) -> None:
     """The ablation: with as many random directions more of the violation is left, where bounds are active."""
     problem, left = LoadTracking(), {}

@@ -142,6 +142,7 @@ return written;
 """
 
 
+@pytest.mark.slow
 def test_a_page_is_laid_out_once_for_all_that_changed(lab: Lab) -> None:
     lab.settle(Iterations="40")
     lab.start()
