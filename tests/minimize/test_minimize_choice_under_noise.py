@@ -72,7 +72,7 @@ def test_many_noisy_variables_are_the_first_methods_alone_unless_it_diverges() -
     calm, lost = ask(False), ask(True)
     assert "ZOCEG" not in calm.message.split("Members at work")[1]
     assert "ZOCEG (" in lost.message.split("Members at work")[1]
-    assert lost.status == "finished" and lost.calls > 0.95 * 120 * 302
+    assert lost.status == "finished" and lost.calls > 0.95 * 120 * 302 and lost.fun < 4.0  # it is 17 at the start
 
 
 OURS = [("independent", n, sweeps, "") for n, sweeps in [(2, 30), (2, 300), (20, 30), (100, 200), (1000, 3)]]

@@ -157,7 +157,7 @@ seed:
   trust-constr 4e-1, 4e-1, ZO-SPLM 7e-1, 7e-1. NonconvexQCQP70: none is feasible; ZOSQP violates by 0.01 and 0.04 in
   units of order 1, the others by 0.3 and more.
 
-Its models, of n^2 numbers, take some milliseconds a call to 300 variables. Beyond, ``python -m
+ZOSQP's models, of n^2 numbers, take some milliseconds a call up to 300 variables. Beyond, ``python -m
 zoviz.papers.minimize.method_choice``, geometric means of losses over the smallest, from 20 variables on, 100 sweeps:
 ZOBCEG 1.3, ZOCEG 1.4, ZO-SPLM 1.9; another takes what is left of the calls where it diverges.
 """

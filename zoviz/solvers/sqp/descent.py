@@ -17,7 +17,7 @@ LARGEST_RADIUS = 50.0
 _WITHIN, _FARTHEST = 2.0, 20.0
 """Points of the archive within twice the radius serve a fit; where they are too few, the nearest up to twenty."""
 _MOST_SMALL, _MOST, _MOST_PER_VARIABLE = 320, 420, 6
-"""Points of a fit at most, up to 15 variables and beyond; there at least so many per variable."""
+"""Points of a fit at most: up to 15 variables, and beyond, where so many per variable may be more."""
 _REFRESHED, _ALWAYS_UP_TO = 6, 60
 """Every so many fits, and with so few points, all magnitudes are tried; else those that served last."""
 _NEAR = 1.3
