@@ -30,10 +30,13 @@ THEME: dict[str, Any] = {
 }
 
 # Panel's scroll button would take the first cell once the figures are replaced.
-GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
+_GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
   max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 30%), 1fr))}
 .scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1} .zoviz-tall {grid-row: span 2}
 @media (min-width: 1300px) {.zoviz-runs {grid-column: span 2}}"""
+
+# Bokeh hides a part by a rule that comes before these, and is weaker than theirs.
+_HIDDEN = ":host {display: none !important}"
 
 # Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it.
 FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff); padding: 24px}"
@@ -94,6 +97,18 @@ FIELD = """
 
 _SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform:uppercase;opacity:.65"
 _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
+
+
+class Grid(pn.Column):
+    """A column whose parts stand side by side, as many as the window has room for."""
+
+    def __init__(self, *objects: Any, **params: Any) -> None:
+        super().__init__(*objects, **params)
+        self._lay_out()
+        self.param.watch(lambda _: self._lay_out(), "visible")
+
+    def _lay_out(self) -> None:
+        update_changed(self, stylesheets=[_GRID] if self.visible else [_GRID, _HIDDEN])
 
 
 def update_changed(target: param.Parameterized, **values: Any) -> None:

@@ -8,7 +8,7 @@ import param
 
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import CLOSER_SWITCH, GRID, batched_changes, tooltip, update_changed
+from zoviz.views.common.style import CLOSER_SWITCH, Grid, batched_changes, tooltip, update_changed
 from zoviz.views.diagnosis.certificate_card import CertificateCard
 from zoviz.views.diagnosis.ledger_bars import LedgerBars
 from zoviz.views.diagnosis.microscope_card import MicroscopeCard
@@ -42,7 +42,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         self._controller = controller
         self._certificate: CertificateCard | None = None
         self._microscope: MicroscopeCard | None = None
-        self._column = pn.Column(visible=False, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
+        self._column = Grid(visible=False, sizing_mode="stretch_width", margin=0)
         self._looks = 0
 
     def __panel__(self) -> pn.viewable.Viewable:

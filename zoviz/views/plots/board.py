@@ -17,9 +17,9 @@ from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.style import (
     CLOSER_SWITCH,
-    GRID,
     NARROW,
     UNSEEN_LABEL,
+    Grid,
     batched_changes,
     narrower,
     tooltip,
@@ -93,7 +93,7 @@ class Board(pn.viewable.Viewer):
         self._panes: list[pn.pane.Bokeh] = []
         self._cells: list[pn.Column] = []
         self._others: list[tuple[pn.viewable.Viewable | pn.viewable.Viewer, str]] = []
-        self._grid = pn.Column(stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
+        self._grid = Grid(sizing_mode="stretch_width", margin=0)
         self._stale_figures = self._stale_lines = False
         self._ranged: Set[str] = frozenset()
         self.param.watch(lambda *_: self._outdate(figures=True), ["log_x", "log_y"])
