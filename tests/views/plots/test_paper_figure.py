@@ -69,8 +69,60 @@ def test_the_caption_has_the_settings_and_what_was_changed(runs: list[Run]) -> N
     step = runs[0].resolved["primal_step"]
     for words in ("5 variables", f"Primal step c {step:.3g}*", "3 replicas", "seed 0", "at the dashed lines"):
         assert words in one.caption
-    assert f"Primal step c from {step:.3g} to 0.01 at iteration 10" in one.caption
+    assert f"(1) Primal step c from {step:.3g} to 0.01 at iteration 10 (" in one.caption
     assert "ZO-SPLM, " in both.caption and "ZOCEG, " in both.caption and "Thin lines: best feasible" in both.caption
+
+
+# Values that are set, with their iterations: of none, one, two and many steps, and one that is put back.
+STEERING: dict[str, list[tuple[int, float]]] = {
+    "not steered": [],
+    "one step": [(5, 0.01)],
+    "two steps": [(5, 0.01), (15, 0.02)],
+    "a drag": [(at, 0.01 + 1e-3 * at) for at in range(4, 14)],
+    "put back": [(5, 0.01), (15, 0.03), (16, 0.01)],
+}
+
+
+@pytest.fixture(scope="module")
+def steered() -> dict[str, Run]:
+    out = {}
+    for name, steps in STEERING.items():
+        schedule = [(at, 0, 0.0, "primal_step", None, value) for at, value in steps]
+        out[name] = Run(LoadTracking(n=5), ZOSPLM(primal_step=0.03), replicas=2, iterations=20, schedule=schedule)
+        out[name].run()
+    return out
+
+
+def marks(figure: PaperFigure, ink: str) -> int:
+    """How many dashed lines of this ink mark changes on a figure."""
+    svg = figure.drawn("svg")["svg"].decode()
+    return len(re.findall(rf"stroke-dasharray: 3.6,1.2;[^\"]*stroke: {ink}; stroke-width: 0.6", svg))
+
+
+@pytest.mark.parametrize("names", [[*STEERING], [*STEERING][::-1], ["not steered", "two steps"], ["one step"]])
+def test_every_change_of_every_run_is_marked_and_told(steered: dict[str, Run], names: list[str]) -> None:
+    figure = PaperFigure({name: steered[name] for name in names})
+    runs = {name: figure.caption.index(f"{name}: ZO-SPLM") for name in names}
+    ends = [*sorted(runs.values())[1:], len(figure.caption)]
+    numbers = []
+    for at, (name, start) in enumerate(runs.items()):
+        words, steps = figure.caption[start : ends[at]], STEERING[name]
+        ink = INKS[at] if len(names) > 1 else "#8a8f98"
+        assert marks(figure, ink) == (len(steps) if len(steps) <= 4 else 2), name
+        assert ("changed while it ran, at the dashed lines" in words) == bool(steps)
+        numbers += re.findall(r"\((\d+)\) Primal step c from 0.03 ", words)
+        if len(steps) > 4:
+            assert "in 10 steps to 0.023 at iterations 4 to 13 (" in words
+        else:
+            told = [f"to {value:g} at iteration {iteration} (" in words for iteration, value in steps]
+            assert told == [True] * len(steps)
+    assert numbers == [str(k) for k in range(1, len(numbers) + 1)]
+    assert len(numbers) == sum(bool(STEERING[name]) for name in names)
+
+
+def test_the_legend_of_several_runs_has_their_thin_lines(steered: dict[str, Run]) -> None:
+    both = PaperFigure({name: steered[name] for name in ("one step", "a drag")}, width="two columns").drawn("svg")
+    assert both["svg"].count(b"<!-- best feasible -->") == 1
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,22 @@ NEAR = 0.02
 """How near to a mark a click is meant for it, as a share of the course."""
 
 
-def drags(changes: Sequence[Change]) -> list[Change]:
-    """Return changes with those of one drag as one: a handle sends several values on its way to where it is left."""
-    merged: list[Change] = []
+def by_drag(changes: Sequence[Change]) -> list[list[Change]]:
+    """Return the changes of each drag: a handle sends several values on its way to where it is left."""
+    out: list[list[Change]] = []
     last = -math.inf
     for change in changes:
-        if merged and merged[-1].name == change.name and change.seconds - last < DRAG:
-            merged[-1] = merged[-1]._replace(new=change.new)
+        if out and out[-1][0].name == change.name and change.seconds - last < DRAG:
+            out[-1].append(change)
         else:
-            merged.append(change)
+            out.append([change])
         last = change.seconds
+    return out
+
+
+def drags(changes: Sequence[Change]) -> list[Change]:
+    """Return changes with those of one drag as one, from its first value to where it was left."""
+    merged = [one[0]._replace(new=one[-1].new) for one in by_drag(changes)]
     return [change for change in merged if change.new != change.old]
 
 

@@ -11,6 +11,7 @@ import param
 
 from zoviz.core.parameters import UP_TO_N, value_words
 from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE, ZETA_SAMPLES
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
@@ -43,14 +44,18 @@ def parameter_label(solver: Solver, name: str) -> str:
     return name if parameter is None else str(parameter.label)
 
 
+def places_of(run: Run | StoredRun, changes: Sequence[Change], axis: str) -> list[float]:
+    """Return where changes of a run stand on an axis; empty where the run has nothing against it."""
+    if axis in (SAMPLES, ZETA_SAMPLES):  # a change tells when it was made in every other counter
+        return _along(run.trace.snapshot().columns, [change.iteration for change in changes], axis)
+    return [getattr(change, axis) for change in changes]
+
+
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """Return a mark for each change of a parameter, in the words of the form, with its old and new value."""
     changes = drags(list(run.journal))
-    if axis in (SAMPLES, ZETA_SAMPLES):  # a change tells when it was made in every other counter
-        at = _along(run.trace.snapshot().columns, [change.iteration for change in changes], axis)
-        changes = changes[: len(at)]
-    else:
-        at = [getattr(change, axis) for change in changes]
+    at = places_of(run, changes, axis)
+    changes = changes[: len(at)]
     return {
         "x": at,
         "y": [0.97] * len(changes),

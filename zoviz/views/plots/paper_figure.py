@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,13 +19,15 @@ from zoviz.core.parameters import value_words
 from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.runs.run import Run
 from zoviz.runs.script import script
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import REFERENCE
-from zoviz.views.plots.base import MOST_LISTED, PlotView
-from zoviz.views.plots.event_marks import event_marks, parameter_label
+from zoviz.views.common.drags import by_drag
+from zoviz.views.plots.base import MOST_LISTED, THIN, PlotView
+from zoviz.views.plots.event_marks import parameter_label, places_of
 from zoviz.views.plots.line_data import AXES, BANDS, ZERO_HEIGHT, Series, has_zeros, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
 
@@ -57,6 +60,10 @@ LOOK: dict[str, Any] = {
     "pdf.fonttype": 42,  # outlines of letters, as publishers ask; Matplotlib's own choice is pictures of letters
     "svg.hashsalt": "zoviz",  # the same figure gives the same file
 }
+_NEAR = 0.03
+"""Share of a panel's width within which marks of changes share one label."""
+MOST_STEPS = 4
+"""Steps of a drag of a handle that a caption lists one by one."""
 _SPREAD = {
     "std": "mean, with a band of one standard deviation",
     "range": "mean, with a band from the least to the largest",
@@ -147,6 +154,12 @@ class PaperFigure:
             raise ValueError(f"Expected plots on which the runs have values, {', '.join(known)}, got {strange}.")
         self.plots = tuple(plots)
         self._views = [views[name] for name in plots]
+        numbers = itertools.count(1)
+        self._changes = {
+            name: {number: one for one, number in zip(by_drag(list(run.journal)), numbers, strict=False)}
+            for name, run in self.runs.items()
+        }
+        """What was changed of each run while it ran, by the numbers that figure and caption have."""
 
     def save(self, path: str | Path) -> None:
         """Write the figure as ``.pdf``, ``.svg`` or ``.png``; as ``.zip`` all three, caption and scripts with them.
@@ -231,22 +244,51 @@ class PaperFigure:
                 listed = one.label if alone and len(lines) <= MOST_LISTED else "" if rank or alone else name
                 look = {"color": REFERENCE if one.muted else INKS[at % len(INKS)]}
                 look |= {"linestyle": LINES.get(one.dash, "solid") if alone else DASHES[at % len(DASHES)]}
-                look |= {"linewidth": LOOK["lines.linewidth"] * (1.0 if alone or not rank else 0.5)}
+                look |= {"linewidth": LOOK["lines.linewidth"] * (1.0 if alone or not rank else THIN)}
                 _line(axes, data, one, look, listed)
-        if alone:
-            for x in event_marks(next(iter(self.runs.values())), self.axis)["x"]:
-                axes.axvline(x, color=REFERENCE, linewidth=0.6, linestyle=DASHES[1], zorder=1)
         columns = next(iter(self._snapshots.values())).columns
+        thin = [] if alone else self._further(view)
+        if thin:
+            axes.plot([], [], color=REFERENCE, linewidth=THIN * LOOK["lines.linewidth"], label=", ".join(thin))
         label = f"{view.heading(columns)} {signed(view.y_label(columns), log)}".strip()
         axes.set(xlabel=AXES[self.axis], ylabel=label)
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
         axes.grid(axis="y", alpha=0.4)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_title(tag, loc="left", fontsize=LOOK["font.size"])
+        self._mark_changes(axes)
         if first or alone:
             handles, labels = axes.get_legend_handles_labels()
             if len(handles) > 1:
                 axes.legend(handles, labels, frameon=False, handlelength=2.6)
+
+    def _mark_changes(self, axes: Any) -> None:
+        """Mark where parameters were changed: dashed lines in the run's ink, with the numbers that the caption has."""
+        low, high = axes.get_xlim()
+        marks: list[tuple[float, str, int]] = []
+        for at, (name, run) in enumerate(self.runs.items()):
+            ink = REFERENCE if len(self.runs) == 1 else INKS[at % len(INKS)]
+            for number, changes in self._changes[name].items():
+                shown = changes if len(changes) <= MOST_STEPS else [changes[0], changes[-1]]
+                marks += [(max(x, low), ink, number) for x in places_of(run, shown, self.axis)]
+        above = axes.get_xaxis_transform()
+        marks.sort()
+
+        def share(x: float) -> float:
+            """Return the place of an abscissa as a share of the panel's width."""
+            inside = axes.transAxes.inverted().transform(axes.transData.transform((x, axes.get_ylim()[1])))
+            return float(inside[0])
+
+        while marks:
+            near = [mark for mark in marks if share(mark[0]) - share(marks[0][0]) < _NEAR]
+            marks = marks[len(near) :]
+            for along, ink, _ in near:
+                axes.axvline(along, color=ink, linewidth=0.6, linestyle=DASHES[1], zorder=1)
+            colour = near[0][1] if len({ink for _, ink, _ in near}) == 1 else "black"
+            words = {"fontsize": 0.85 * LOOK["font.size"], "ha": "center", "va": "bottom", "color": colour}
+            numbers = sorted({number for *_, number in near})
+            axes.text(near[0][0], 1.0, _numbers_words(numbers), transform=above, **words)
+        axes.set_xlim(low, high)
 
     @property
     def caption(self) -> str:
@@ -268,14 +310,19 @@ class PaperFigure:
             if self.log_y and view.can_log and self._some(view, has_zeros)
         ]
         sentences += dict.fromkeys(zeros)
-        thin = [line.label for view in self._views for line in view.lines(columns)[1:] if not line.muted]
-        sentences += [f"Thin lines: {', '.join(dict.fromkeys(thin))}."] if thin and len(self.runs) > 1 else []
-        sentences += [_run_words(name, run, self._snapshots[name]) + "." for name, run in self.runs.items()]
+        thin = dict.fromkeys(label for view in self._views for label in self._further(view))
+        sentences += [f"Thin lines: {', '.join(thin)}."] if thin and len(self.runs) > 1 else []
+        for name, run in self.runs.items():
+            changes = [f"({number}) {_change_words(run, one)}" for number, one in self._changes[name].items()]
+            changed = f"; changed while it ran, at the dashed lines: {', '.join(changes)}" if changes else ""
+            sentences.append(f"{_run_words(name, run, self._snapshots[name])}{changed}.")
         if any(run.resolved for run in self.runs.values()):
             sentences.append("An asterisk marks what the solver's rule chose.")
-        changes = [] if len(self.runs) > 1 else [_change_words(run, change) for change in run.journal]
-        sentences += [f"Changed while it ran, at the dashed lines: {'; '.join(changes)}."] if changes else []
         return " ".join([*sentences, f"Made with zoviz {version('zoviz')}."]).replace(". .", ".")
+
+    def _further(self, view: PlotView) -> list[str]:
+        """Return the labels of a plot's lines after the first, which are thin where several runs are drawn."""
+        return [line.label for line in view.lines(next(iter(self._snapshots.values())).columns)[1:] if not line.muted]
 
     def _some(self, view: PlotView, asked: Callable[[Snapshot, Series], bool]) -> bool:
         """Return whether something holds for a line of a plot."""
@@ -334,7 +381,18 @@ def _differing(parts: Mapping[str, param.Parameterized], resolved: Mapping[str, 
                 yield f"{parameter.label} {value_words(value)}{'*' if chosen else ''}"
 
 
-def _change_words(run: Run | StoredRun, change: Any) -> str:
-    """Return what a person or a schedule changed, and when."""
-    name = parameter_label(run.solver, change.name)
-    return f"{name} from {value_words(change.old)} to {value_words(change.new)} at iteration {change.iteration:,}"
+def _change_words(run: Run | StoredRun, changes: Sequence[Change]) -> str:
+    """Return what a person or a schedule changed, and when; of a drag in many steps its beginning and its end."""
+    first, last = changes[0], changes[-1]
+    begin = f"{parameter_label(run.solver, first.name)} from {value_words(first.old)}"
+    if len(changes) > MOST_STEPS:
+        when = f"iterations {first.iteration:,} to {last.iteration:,} ({first.calls:,} to {last.calls:,} calls)"
+        return f"{begin} in {len(changes)} steps to {value_words(last.new)} at {when}"
+    steps = [f"to {value_words(one.new)} at iteration {one.iteration:,} ({one.calls:,} calls)" for one in changes]
+    return f"{begin} {', '.join(steps)}"
+
+
+def _numbers_words(numbers: Sequence[int]) -> str:
+    """Return the numbers of changes that stand together, in order; of three or more in a row the first and the last."""
+    rows = [[n for _, n in row] for _, row in itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
+    return ",".join(f"{row[0]}–{row[-1]}" if len(row) > 2 else ",".join(map(str, row)) for row in rows)
