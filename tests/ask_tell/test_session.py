@@ -219,8 +219,8 @@ def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
         (good[0][:-1], good[1], rf"Expected f of shape \({len(x)},\) for the {len(x)} points"),
         (good[0], None, rf"Expected h of shape \({len(x)}, 2\).*got \({len(x)}, 0\): one row of m numbers"),
         (good[0], np.transpose(good[1]), r"Expected h of shape"),
-        (["heavy"] * len(x), good[1], "Expected numbers for f, got"),
-        ({}, good[1], "Expected numbers for f, got"),
+        (["heavy"] * len(x), good[1], "Expected numbers from f, got"),
+        ({}, good[1], "Expected numbers from f, got"),
     ):
         with pytest.raises(ValueError, match=sentence):
             session.tell(batch, f, h)

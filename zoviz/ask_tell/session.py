@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from zoviz.ask_tell.replaying_worker import ReplayingWorker
 from zoviz.core import defaults
-from zoviz.core.errors import ZovizError
+from zoviz.core.errors import OracleError, ZovizError
 from zoviz.core.types import Array
+from zoviz.evaluation.real_numbers import real_numbers
 from zoviz.oracle import Question
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
@@ -273,9 +274,9 @@ def _some(ids: np.ndarray) -> str:
 
 def _numbers(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
     try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"Expected numbers for {name}, got {value!r:.100}: NaN stands for a failure.") from None
+        array = real_numbers(value, name)
+    except OracleError as error:
+        raise ValueError(str(error)) from None
     plain = array.ndim < 2 and array.size == np.prod(shape) and (len(shape) == 1 or 0 in shape or 1 in shape)
     if array.shape != shape and not plain:
         raise ValueError(

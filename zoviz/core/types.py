@@ -18,8 +18,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from zoviz.core.errors import OracleError
-
 Array = NDArray[np.float64]
 
 
@@ -366,30 +364,3 @@ def all_finite(numbers: Array) -> bool:
     """Return whether an array of any shape has neither NaN nor an infinite number."""
     # One product begins in half the time of a reduction. Where it overflows, each number is looked at.
     return math.isfinite(np.vdot(numbers, numbers)) or bool(np.isfinite(numbers).all())
-
-
-def checked(value: Any, x: Array, m: int) -> Evaluation:
-    """Return a black box's answer at points x (..., n) as an ``Evaluation``, after a check of its shapes.
-
-    Raises
-    ------
-    OracleError
-        Where they are not f (...,) and h (..., m).
-    """
-    try:
-        f, h = value
-        shapes = f.shape, h.shape
-    except (TypeError, ValueError, AttributeError):
-        raise OracleError(
-            f"Expected an Evaluation of two arrays f and h, got {type(value).__name__}: return Evaluation(f, h)."
-        ) from None
-    if shapes[0] != x.shape[:-1]:
-        raise OracleError(
-            f"Expected f of shape {x.shape[:-1]} for x of shape {x.shape}, got {f.shape}: return one number per point."
-        )
-    if shapes[1] != (*x.shape[:-1], m):
-        raise OracleError(
-            f"Expected h of shape {(*x.shape[:-1], m)} for x of shape {x.shape}, got {h.shape}: return one "
-            "column per constraint."
-        )
-    return value

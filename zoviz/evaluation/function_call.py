@@ -11,8 +11,7 @@ import numpy as np
 
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation
-
-RETURN = "return a float, and NaN where there is no value"
+from zoviz.evaluation.real_numbers import real_numbers
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class FunctionCall:
             return np.empty((*shape, 0))
         if not isinstance(self.constraints, Sequence):
             return self.constraints(x.copy())
-        columns = [numbers(one(x.copy()), f"constraint {i + 1}") for i, one in enumerate(self.constraints)]
+        columns = [real_numbers(one(x.copy()), f"constraint {i + 1}") for i, one in enumerate(self.constraints)]
         for i, column in enumerate(columns):
             if column.size != math.prod(shape):
                 raise OracleError(f"Expected one number per point from constraint {i + 1}, got {column.shape}.")
@@ -114,37 +113,12 @@ def zero(x: Array) -> float:
     return 0.0
 
 
-def numbers(value: Any, who: str) -> Array:
-    """Return a user's value as an array of floats, of the shape it has.
-
-    Raises
-    ------
-    OracleError
-        For None, text, objects, comparisons, complex or ragged numbers.
-    """
-    if value is None:
-        raise OracleError(f"Expected a number from {who}, got None: does the function end with a return?")
-    try:
-        array = np.asarray(value)
-        if array.dtype.kind in "USc":  # text that looks like a number is a mistake too; no imaginary part is dropped
-            raise TypeError
-        if array.dtype.kind == "b":  # as a number it would say the opposite: True, 1, is a violation
-            raise OracleError(
-                f"Expected numbers from {who}, got {value!r:.80}: a comparison is no value, for a <= b return a - b."
-            )
-        return array.astype(float)
-    except (TypeError, ValueError):
-        raise OracleError(
-            f"Expected numbers from {who}, got {value!r:.80} ({type(value).__name__}): {RETURN}."
-        ) from None
-
-
 def _objective(value: Any, shape: tuple[int, ...]) -> Array:
     if not shape and isinstance(value, tuple) and len(value) == 2:
         raise OracleError(
             "Expected one number from the objective, got a pair: say joint=True where it returns the constraints, too."
         )
-    f = numbers(value, "the objective")
+    f = real_numbers(value, "the objective")
     if f.size == 1 and not shape:
         return f.reshape(())
     if f.shape != shape:
@@ -153,7 +127,7 @@ def _objective(value: Any, shape: tuple[int, ...]) -> Array:
 
 
 def _constraints(value: Any, shape: tuple[int, ...], m: int | None) -> Array:
-    h = numbers(value, "the constraints")
+    h = real_numbers(value, "the constraints")
     if m is None:
         m = np.atleast_1d(h).shape[-1]
     if h.shape == shape and m == 1:

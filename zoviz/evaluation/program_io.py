@@ -16,6 +16,8 @@ OBJECTIVE = ("OBJ",)
 CONSTRAINTS = ("PB", "EB", "CSTR", "PEB", "F")
 IGNORED = ("CNT_EVAL", "EXTRA_O", "NOTHING", "-", "BBO_UNDEFINED", "STAT_AVG", "STAT_SUM")
 """NOMAD's names of outputs."""
+MISSING = ("NA", "N/A", "#N/A", "NAT", "NULL", "NIL", "NONE", "MISSING", "--")
+"""Words for no value, as R, spreadsheets, pandas, databases, Python and NumPy print them; in any case of letters."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ def _items(text: str, where: str) -> list[Any]:
 
 
 def _number(item: Any, where: str) -> float:
-    """Parse a number, Fortran's 1.0D+00 too."""
+    """Parse a number, Fortran's 1.0D+00 too; NaN for JSON's null, and for the words that stand for no value."""
+    if item is None or (isinstance(item, str) and item.upper() in MISSING):
+        return float("nan")
     try:
         if isinstance(item, str):
             return float(item.upper().replace("D", "E"))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from zoviz.core.errors import OracleError
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.evaluation.function_call import numbers
+from zoviz.evaluation.real_numbers import real_numbers
 
 
 class TwoEnds(Protocol):
@@ -72,7 +72,7 @@ class Between:
 
     def __call__(self, x: Array) -> Array:
         """Return the rows at x (n,), shape (m,)."""
-        c = np.atleast_1d(numbers(self._function(x), self._name))
+        c = np.atleast_1d(real_numbers(self._function(x), self._name))
         try:
             lower, upper = np.broadcast_to(self._lower, c.shape), np.broadcast_to(self._upper, c.shape)
         except ValueError:

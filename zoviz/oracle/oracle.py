@@ -13,8 +13,9 @@ from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent, ZovizError
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, all_finite, checked
+from zoviz.core.types import Array, Evaluation, all_finite
 from zoviz.core.units import Units
+from zoviz.evaluation.real_numbers import checked
 from zoviz.oracle.best_point import keep_best
 from zoviz.oracle.ledger import Ledger, Purpose
 from zoviz.oracle.samples import XI, ZETA, SampleCounts

@@ -64,9 +64,12 @@ def test_fortrans_numbers_and_signs_between_them() -> None:
     assert (value.f[0], *value.h[0]) == (1.5e-3, -2.0, 3.0)
 
 
-def test_a_value_that_the_program_calls_nan_is_no_value() -> None:
-    problem = shell("echo nan 1", m=1)
-    assert np.isnan(problem.evaluate(POINTS).f).all()
+@pytest.mark.parametrize(
+    "printed", ["nan 1", "NA 1", "N/A 1", "NaT 1", "null 1", "none 1", "[null, 1]", '{"f": null, "h": 1}']
+)
+def test_a_value_that_the_program_calls_missing_is_no_value(printed: str) -> None:
+    problem = shell(f"echo '{printed}'", m=1, format="json" if printed[0] in "[{" else "text")
+    assert np.isnan(problem.evaluate(POINTS).f).all() and problem.failure_message == ""
 
 
 # --- what a launch sees ---------------------------------------------------------------------------------------------
