@@ -241,7 +241,10 @@ def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
     [
         ({"solver": "ZOSPLN", "bounds": [(0, 1)]}, "got 'ZOSPLN': did you mean ZOSPLM"),
         ({"solver": "ZOSPLM"}, "Expected bounds or x0"),
-        ({"solver": "ZOSPLM", "problem": BlackBox(), "x0": [1, 1]}, "Expected a problem, or bounds and x0, got both"),
+        (
+            {"solver": "ZOSPLM", "problem": BlackBox(), "x0": [1, 1]},
+            "Expected a problem, or bounds, x0, m and noise, got both",
+        ),
     ],
 )
 def test_a_session_that_makes_no_sense_is_refused(arguments: dict[str, Any], sentence: str) -> None:

@@ -21,7 +21,7 @@ from zoviz.solvers import ZOCEG
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"fun": 3}, "Expected a function as fun, got 3"),
+        ({"fun": 3}, "Expected a function or a problem as fun, got 3"),
         ({"x0": "middle"}, "Expected x0 as n numbers, got 'middle'"),
         ({"x0": None}, "Expected bounds or x0"),
         ({"x0": [0.0, 9.0], "bounds": BOUNDS}, r"Expected x0 inside the bounds, got x0\[1\] = 9 outside"),

@@ -19,7 +19,7 @@ from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.solvers.base import Solver
-from zoviz.solvers.portfolio.choice import choose, named
+from zoviz.solvers.portfolio.choice import AUTO, matched
 
 
 def _never(x: Array) -> Any:
@@ -65,11 +65,11 @@ class AskTell:
 
     Parameters
     ----------
-    problem : Problem, optional
+    problem : Problem or its class, optional
         Gives domain, number of constraints and whatever else is known; its values come from ``tell`` alone. Without
         it, say ``bounds``, ``x0`` and ``m`` as for a ``BlackBox``.
-    solver : Solver or str
-        The method, or its name; ``"auto"`` chooses by dimension, noise and budget as ``minimize`` does.
+    solver : Solver, its class or name
+        The method; ``"auto"`` chooses by dimension, noise and budget as ``minimize`` does.
     bounds, x0, m, noise
         As for ``BlackBox``.
     replicas, seed, iterations, calls, targets, stop_at_targets, tolerance
@@ -98,8 +98,8 @@ class AskTell:
 
     def __init__(
         self,
-        problem: Problem | None = None,
-        solver: Solver | str = "auto",
+        problem: Problem | type[Problem] | None = None,
+        solver: Solver | type[Solver] | str = AUTO,
         *,
         bounds: Any = None,
         x0: ArrayLike | None = None,
@@ -115,13 +115,9 @@ class AskTell:
     ) -> None:
         if problem is None:
             problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise)
-        elif bounds is not None or x0 is not None:
-            raise ValueError("Expected a problem, or bounds and x0, got both: the problem has its own.")
-        if not isinstance(problem, Problem):
-            raise ValueError(f"Expected a problem first, then the solver, got {problem!r:.80} as problem.")
-        if isinstance(solver, str) and solver.casefold() == "auto":
-            solver = choose(problem, calls or defaults.calls_for(problem.domain.n))[0]
-        solver = named(solver)
+        elif bounds is not None or x0 is not None or m or noise != "deterministic":
+            raise ValueError("Expected a problem, or bounds, x0, m and noise, got both: the problem has its own.")
+        problem, solver, self._reason = matched(problem, solver, calls)
         reason = solver.accepts(problem)
         if reason is not None:
             raise ValueError(reason)
@@ -144,6 +140,11 @@ class AskTell:
             )
         )
         self._proceed()
+
+    @property
+    def reason(self) -> str:
+        """The sentence on why the solver was chosen; empty where it was named."""
+        return self._reason
 
     @property
     def worker(self) -> ReplayingWorker:

@@ -10,8 +10,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import param
+
 from zoviz.cli.command import UsageError, say
-from zoviz.cli.parse import assign, split
+from zoviz.cli.parse import assign, put, split
 from zoviz.core import defaults, registry
 from zoviz.core.optional import require
 from zoviz.evaluation.program import words
@@ -20,7 +22,8 @@ from zoviz.problems.user.executable import Executable
 from zoviz.runs.engine.spec import EVERY_CALL, SETTINGS, RunSpec
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
-from zoviz.solvers.portfolio.choice import choose, named
+from zoviz.solvers.parameter_lookup import settable
+from zoviz.solvers.portfolio.choice import AUTO, matched
 
 
 def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:
@@ -35,14 +38,25 @@ def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = Non
     workers = _workers(args)
     problem = executable(args, workers) if args.exe else find_problem(plain[0])
     if workers is not None and not args.exe:
-        problem = _employing(problem, workers)
-    solver = named(plain[1]) if len(plain) == 2 else None
-    if solver is None:
-        solver, reason = choose(problem, args.calls or defaults.calls_for(problem.domain.n))
+        _employ(problem, workers)
+    assignments = assignments if pairs is None else list(pairs)
+    _set_up(problem, assignments)  # first: the choice of a method depends on it
+    problem, solver, reason = matched(problem, plain[1] if len(plain) == 2 else AUTO, args.calls)
+    if reason:
         say(reason)
-    for name, text in assignments if pairs is None else pairs:
+    for name, text in assignments:
         assign(problem, solver, name, text)
     return problem, solver
+
+
+def _set_up(problem: Problem, assignments: Sequence[tuple[str, str]]) -> None:
+    """Set the parameters that are the problem's, all at once: a start goes with its bounds."""
+    names = settable(problem)
+    with param.parameterized.batch_call_watchers(problem):
+        for name, text in assignments:
+            own = name.removeprefix("problem.")
+            if own in names:
+                put(problem, own, name, text)
 
 
 def _workers(args: argparse.Namespace) -> Any:
@@ -54,14 +68,14 @@ def _workers(args: argparse.Namespace) -> Any:
     return dask(args.dask)
 
 
-def _employing(problem: Problem, workers: Any) -> Problem:
-    """Return the same problem, evaluated by these workers."""
+def _employ(problem: Problem, workers: Any) -> None:
+    """Have the problem evaluated by these workers."""
     if "workers" not in problem.param:
         raise UsageError(
             f"Expected a problem of your own for --workers or --dask, got {type(problem).__name__}: leave it out."
         )
-    values = {name: value for name, value in problem.param.values().items() if name != "name"}
-    return type(problem)(**values | {"workers": workers})
+    with param.edit_constant(problem):
+        problem.param.update(workers=workers)
 
 
 def find_problem(name: str) -> Problem:

@@ -60,7 +60,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         "--exe", metavar="COMMAND", help='such as "./sim {input} {output}"; without these, stdin and stdout'
     )
     exe.add_argument("--bounds", metavar="LOW:HIGH,...", help="of the variables; LOW:HIGH*5 is five times the same")
-    exe.add_argument("--x0", metavar="X,...", help="start; default: the middle of the bounds")
+    exe.add_argument("--x0", metavar="X,...", help="start; default: drawn from the bounds, by the seed")
     exe.add_argument("--constraints", type=int, metavar="M", help="numbers after f in the output (0)")
     exe.add_argument("--format", choices=("text", "json", "nomad"), default="text")
     exe.add_argument("--output-types", metavar="TYPES", help='in NOMAD\'s names, such as "OBJ PB PB"')

@@ -43,7 +43,11 @@ def assign(problem: Problem, solver: Solver, name: str, text: str) -> None:
     UsageError
         For no such parameter, or a value that it does not take.
     """
-    holder, own = owner(problem, solver, name)
+    put(*owner(problem, solver, name), name, text)
+
+
+def put(holder: param.Parameterized, own: str, name: str, text: str) -> None:
+    """Set the parameter ``own`` of its holder, which the command line calls ``name``; raises as ``assign`` does."""
     value = read(holder.param[own], text, name)
     try:
         setattr(holder, own, value)

@@ -6,24 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import param
 from numpy.typing import ArrayLike
 
 from zoviz.core import defaults
+from zoviz.core.types import Array
 from zoviz.evaluation.scipy_constraints import WithArguments, stacked
 from zoviz.minimize.session import Session
-from zoviz.problems.user.best_point import BestPoint, RecordingBlackBox
+from zoviz.problems.base import Problem
+from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers.base import Solver
+from zoviz.solvers.portfolio.choice import AUTO
 
 
 def minimize(
-    fun: Callable[..., Any],
-    x0: ArrayLike | None,
+    fun: Callable[..., Any] | Problem | type[Problem],
+    x0: ArrayLike | None = None,
     *,
     args: Any = (),
     bounds: Any = None,
     constraints: Any = (),
-    method: str | Solver | type[Solver] = "auto",
+    method: str | Solver | type[Solver] = AUTO,
     joint: bool = False,
     max_calls: int | None = None,
     seed: int = 0,
@@ -48,10 +52,12 @@ def minimize(
 
     Parameters
     ----------
-    fun : callable
-        x (n,) to a number; with ``joint=True`` to (f, h), where h <= 0 is feasible.
-    x0 : array_like, shape (n,), or None
-        Start; None draws it from the bounds.
+    fun : callable or Problem
+        x (n,) to a number; with ``joint=True`` to (f, h), where h <= 0 is feasible. Or a problem: your program
+        (``Executable``), a ``BlackBox``, one of the collection. It has its own arguments, bounds and constraints; of
+        the other parameters here, those that it has too may be given, and replace its own.
+    x0 : array_like, shape (n,), optional
+        Start; None draws it from the bounds, or takes the problem's own.
     args : tuple
         Further arguments of ``fun``.
     bounds : sequence of n pairs, or SciPy's ``Bounds``, optional
@@ -120,10 +126,13 @@ def minimize(
     >>> result.success, round(result.fun, 2)
     (True, 1.0)
     """
-    params: dict[str, Any] = {"joint": joint, "workers": workers, "timeout": timeout, "on_error": on_error}
-    params |= {"scaled": scaled, "optimal_value": optimal_value}
-    params |= {} if noise is None else {"noise": noise}
-    problem = _pose(WithArguments(fun, args) if args != () else fun, x0, bounds, constraints, tolerance, params)
+    given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
+    given |= {"scaled": scaled, "optimal_value": optimal_value}
+    if isinstance(fun, Problem) or (isinstance(fun, type) and issubclass(fun, Problem)):
+        own = {"args": args, "bounds": bounds, "constraints": constraints, "joint": joint or None}
+        problem = _taken(fun() if isinstance(fun, type) else fun, own, given)
+    else:
+        problem = _pose(WithArguments(fun, args) if args != () else fun, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
     session = Session(problem, max_calls, noise is not None, settings)
@@ -133,18 +142,49 @@ def minimize(
         problem.release()
 
 
-def _pose(
-    fun: Callable[..., Any], x0: Any, bounds: Any, constraints: Any, tolerance: float, params: dict[str, Any]
-) -> RecordingBlackBox:
+def _start(x0: Any) -> Array | None:
+    if x0 is None:
+        return None
+    try:
+        return np.atleast_1d(np.asarray(x0, dtype=float))
+    except (TypeError, ValueError):
+        raise ValueError(f"Expected x0 as n numbers, got {x0!r:.80}.") from None
+
+
+def _pose(fun: Callable[..., Any], bounds: Any, constraints: Any, joint: bool, given: Mapping[str, Any]) -> BlackBox:
     """Make the black box that the arguments describe."""
     if not callable(fun):
-        raise ValueError(f"Expected a function as fun, got {fun!r:.80}.")
+        raise ValueError(f"Expected a function or a problem as fun, got {fun!r:.80}.")
     rows = stacked(constraints)
-    if params["joint"] and rows is not None:
+    if joint and rows is not None:
         raise ValueError("Expected the constraints from fun with joint=True, got others too: leave one of them out.")
-    if x0 is not None:
-        try:
-            x0 = np.atleast_1d(np.asarray(x0, dtype=float))
-        except (TypeError, ValueError):
-            raise ValueError(f"Expected x0 as n numbers, got {x0!r:.80}.") from None
-    return RecordingBlackBox(fun, rows, bounds, x0, best=BestPoint(tolerance), **params)
+    params = {name: value for name, value in given.items() if name not in ("x0", "noise") or value is not None}
+    return BlackBox(fun, rows, bounds, joint=joint, **params)
+
+
+def _taken(problem: Problem, own: Mapping[str, Any], given: Mapping[str, Any]) -> Problem:
+    """Return a clone of a problem with what else is given, where it can be given.
+
+    Raises
+    ------
+    ValueError
+        For what the problem has itself, or has not.
+    """
+    kind = type(problem).__name__
+    for name, value in own.items():
+        if value is not None and not (isinstance(value, (tuple, list)) and not value):
+            raise ValueError(f"Expected {name} from the problem, got {name}= beside {kind}: leave one of them out.")
+    if problem.stochastic or problem.online or problem.form != "constrained":
+        reason = "whose values are samples" if problem.stochastic else f"which is {problem.form}"
+        raise ValueError(f"Expected a problem with values f and h to compare, got {kind}, {reason}: use Run.")
+    # A problem's own hold where the signature's default may only mean that nothing was said.
+    usual = given["on_error"] == "raise", given["scaled"] is True
+    unsaid = [name for name, as_usual in zip(("on_error", "scaled"), usual, strict=True) if as_usual]
+    changes = {name: value for name, value in given.items() if value is not None and name not in unsaid}
+    clone = problem.clone()
+    for name in changes:
+        if name not in problem.param:
+            raise ValueError(f"Expected {name} from the problem, got {name}= beside {kind}: leave it out.")
+    with param.edit_constant(clone):
+        clone.param.update(**changes)
+    return clone

@@ -14,16 +14,21 @@ import numpy as np
 from zoviz.core import defaults
 from zoviz.core.errors import OracleError
 from zoviz.core.ranking import first_by_means, is_feasible
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
-from zoviz.problems.user.best_point import RecordingBlackBox
+from zoviz.minimize.best_point import BestPoint
+from zoviz.problems.base import Problem
+from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine.result import OptimizeResult, Result
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
+from zoviz.runs.engine.worker import RunObserver
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.solvers.portfolio.choice import choose, named
+from zoviz.solvers.portfolio.choice import matched
 
 REPEATS = 2
 """Further calls at the start that tell whether values are noisy."""
@@ -72,11 +77,12 @@ class Answer(NamedTuple):
 
 
 class Session:
-    """A recorded black box on its way to an ``OptimizeResult``.
+    """A problem on its way to an ``OptimizeResult``, with the best point of all that is evaluated.
 
     Parameters
     ----------
-    problem : RecordingBlackBox
+    problem : Problem
+        Nobody else's: its noise may be set.
     max_calls : int, optional
         Calls in all; default 1000 (n + 1).
     noise_is_known : bool
@@ -86,14 +92,19 @@ class Session:
     """
 
     def __init__(
-        self, problem: RecordingBlackBox, max_calls: int | None, noise_is_known: bool, settings: Mapping[str, Any]
+        self, problem: Problem, max_calls: int | None, noise_is_known: bool, settings: Mapping[str, Any]
     ) -> None:
-        self._problem, self._best, self._settings = problem, problem.best, dict(settings)
-        self._max_calls = defaults.calls_for(problem.n) if max_calls is None else _whole(max_calls, "max_calls", 1)
-        self._noise_is_known = noise_is_known
-        _whole(self._settings["seed"], "seed", 0)
+        self._problem, self._settings = problem, dict(settings)
+        domain = problem.domain
+        self._best = BestPoint(settings["tolerance"], domain)
+        self._max_calls = defaults.calls_for(domain.n) if max_calls is None else _whole(max_calls, "max_calls", 1)
+        self._noise_is_known = noise_is_known or problem.analytic or problem.noise != "deterministic"
+        seed = _whole(self._settings["seed"], "seed", 0)
         self._replicas = _whole(self._settings["replicas"], "replicas", 1)
-        self._all_fixed = bool((problem.domain.lower == problem.domain.upper).all())
+        self._all_fixed = isinstance(domain, Box) and bool((domain.lower == domain.upper).all())
+        self._streams = Streams(seed + 1, 1)  # of a problem's additive noise; the run's own are of the seed
+        if isinstance(problem, Simulation):
+            problem.lend_evaluator()
 
     def solve(
         self,
@@ -115,8 +126,8 @@ class Session:
             solver, reason = self._solver(method, options, 1)
             note = "The bounds leave no variable free, so that one call tells everything."
             return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
-        if facts.noisy:
-            self._problem.noise = "independent"
+        if facts.noisy and self._problem.noise == "deterministic":
+            self._problem.param.update(noise="independent", noise_scale=0.0)  # its own, and none is added
         reserve = self._repeats(facts)
         most = max(1, (self._max_calls - facts.calls - reserve) // self._replicas)
         solver, reason = self._solver(method, options, most)
@@ -129,7 +140,8 @@ class Session:
             )
         run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls}))
         try:
-            run.run(None if callback is None else self._observer(callback, run, facts))
+            observers = [_Recording(self._best)]
+            run.run(None if callback is None else self._observer(callback, run, facts), observers=observers)
         except OracleError:
             if run.frozen < self._replicas:  # else the points queried so far are an answer
                 raise
@@ -146,10 +158,10 @@ class Session:
         OracleError
             Where there is no value at the start.
         """
-        problem = self._problem
-        value = problem.probe()
+        problem, place = self._problem, self._start
+        value = self._first_value(place)
         if isinstance(value, Failure):
-            if problem.on_error == "raise" and not value.counted:
+            if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
                 raise value.error
             raise OracleError(f"Expected a value at the start, got none: {value.error}") from value.error
         if not (np.isfinite(value.f) and np.isfinite(value.h).all()):
@@ -157,12 +169,37 @@ class Session:
                 f"Expected finite values at the start, got f = {value.f:g} and h = {value.h}: begin where the "
                 "functions are defined."
             )
-        self._best.enter(problem.start[None], Evaluation(value.f[None], value.h[None]))
         if self._noise_is_known or self._all_fixed or self._max_calls < WORTH_REPEATING:
-            return Facts(problem.noise == "independent", 1)
-        again = problem.evaluate(np.repeat(problem.start[None], REPEATS, axis=0))
-        differs = bool((again.f != value.f).any() or (again.h != value.h).any())
-        return Facts(differs or problem.noise == "independent", 1 + REPEATS)
+            return Facts(problem.noise != "deterministic", 1)
+        again = self._values(np.repeat(place[None], REPEATS, axis=0))
+        return Facts(bool((again.f != value.f).any() or (again.h != value.h).any()), 1 + REPEATS)
+
+    @property
+    def _start(self) -> Array:
+        """The point (n,) of the first call: the start, or one amid the box in which starts are drawn."""
+        if isinstance(self._problem, Simulation):
+            return self._problem.start
+        return self._problem.initial(Streams(self._settings["seed"], self._replicas))[0]
+
+    def _first_value(self, place: Array) -> Evaluation | Failure:
+        if not isinstance(self._problem, Simulation):
+            return self._values(place)
+        value = self._problem.probe()
+        if isinstance(value, Evaluation):
+            self._best.enter(place[None], Evaluation(value.f[None], value.h[None]))
+        return value
+
+    def _values(self, x: Array) -> Evaluation:
+        """Return the values at points (..., n), noise included, which are entered into the best point."""
+        problem = self._problem
+        value = problem.evaluate(x)
+        if problem.noise != "deterministic" and problem.noise_scales.any():
+            noise = problem.noise_scales * problem.draw_noise(self._streams, (value.f.size,))
+            noise = noise.reshape(*value.f.shape, problem.m + 1)
+            value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
+        count = value.f.size
+        self._best.enter(x.reshape(count, -1), Evaluation(value.f.reshape(count), value.h.reshape(count, problem.m)))
+        return value
 
     def answer(self, run: Run, facts: Facts, reserve: int) -> Answer:
         """Choose the point to be returned after a run, with at most ``reserve`` further calls."""
@@ -201,10 +238,8 @@ class Session:
         self, method: str | Solver | type[Solver], options: Mapping[str, Any], calls: int
     ) -> tuple[Solver, str]:
         """Return a clone of the solver that was named or is chosen, with its options set, and why it was chosen."""
-        if isinstance(method, str) and method.casefold() == "auto":
-            solver, reason = choose(self._problem, calls)
-        else:
-            solver, reason = named(method).clone(), ""
+        _, solver, reason = matched(self._problem, method, calls)
+        solver = solver.clone()
         for name, value in options.items():
             _set(solver, name, value)
         return solver, reason
@@ -251,7 +286,7 @@ class Session:
         inside, outside, failures = best.x, self._problem.domain.project(result.x[r]), 0
         for _ in range(calls):
             middle = 0.5 * (inside + outside)
-            value = self._problem.evaluate(middle[None])
+            value = self._values(middle[None])
             finite = bool(np.isfinite(value.f).all() and np.isfinite(value.h).all())
             failures += not finite
             if finite and is_feasible(value.h, tolerance).all():
@@ -264,7 +299,7 @@ class Session:
         """Return the best of some points, by the words for them, as the means of repeated calls show."""
         finite = np.stack([np.where(np.isfinite(x), x, self._best.x) for x in candidates.values()])
         points, repeats = self._problem.domain.project(finite), calls // len(candidates)
-        value = self._problem.evaluate(np.repeat(points[:, None], repeats, axis=1))
+        value = self._values(np.repeat(points[:, None], repeats, axis=1))
         good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
         failures = int((~good).sum())
         if not good.any():
@@ -285,7 +320,9 @@ class Session:
         notes = [*notes, answer.note]
         failures = answer.failures + (0 if result is None else int(result.failures.sum()))
         if failures:
-            notes.append(f"The black box returned {failures} non-finite values. {self._best.failure_message}".rstrip())
+            worker = None if run is None else run.worker
+            reason = self._problem.failure_message if worker is None else worker.problem.failure_message
+            notes.append(f"The black box returned {failures} non-finite values. {reason}".rstrip())
         positive = np.maximum(answer.h, 0.0)
         success = answer.feasible and (run is None or len(run.divergences) < self._replicas)
         return OptimizeResult(
@@ -308,6 +345,13 @@ class Session:
             parameters={} if run is None else dict(run.parameters),
             trace=Trace() if result is None else result.trace,
         )
+
+
+class _Recording(RunObserver):
+    """An observer that enters what a run evaluates into a best point."""
+
+    def __init__(self, best: BestPoint) -> None:
+        self.listener = best.enter
 
 
 def _leader(result: Result) -> int:

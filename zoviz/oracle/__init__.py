@@ -4,7 +4,7 @@ from zoviz.oracle.bilevel import BilevelOracle
 from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.first_order import FirstOrder
 from zoviz.oracle.ledger import LedgerSums, Purpose
-from zoviz.oracle.oracle import Oracle
+from zoviz.oracle.oracle import Listener, Oracle
 from zoviz.oracle.protocols import ProblemOracle, ValueOracle
 from zoviz.oracle.samples import SampleCounts
 from zoviz.oracle.stage import Stage
@@ -15,6 +15,7 @@ __all__ = [
     "DerivedOracle",
     "FirstOrder",
     "LedgerSums",
+    "Listener",
     "Oracle",
     "ProblemOracle",
     "Purpose",

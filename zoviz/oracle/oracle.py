@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from zoviz.oracle.samples import XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
 from zoviz.problems.base import Problem
+
+Listener: TypeAlias = Callable[[Array, Evaluation], object]
 
 
 class Oracle:
@@ -41,6 +43,9 @@ class Oracle:
         Who answers in the problem's place, e.g. a log of what was paid for; default: the problem itself.
     sample_limit, zeta_limit : int, optional
         Budgets of samples of xi and of zeta per replica, heeded in the same way, in a stage too.
+    listeners : sequence of callable
+        Called with the points (k, n) of every request that are evaluated, and with their values, noise included, both
+        in the user's units.
 
     Attributes
     ----------
@@ -85,8 +90,10 @@ class Oracle:
         source: ValueSource | None = None,
         sample_limit: int | None = None,
         zeta_limit: int | None = None,
+        listeners: Sequence[Listener] = (),
     ) -> None:
         replicas = streams.replicas
+        self._listeners = tuple(listeners)
         self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
         self._tolerance = feasibility_tolerance
         self.tolerance: float | Array = feasibility_tolerance
@@ -347,6 +354,9 @@ class Oracle:
             if self.contract == "common" and x.ndim == 3:
                 noise = noise[:, None]
             value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
+        for listener in self._listeners:
+            points, f, h = place[due], value.f[due], value.h[due]
+            listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
         return value if units is None else units.value(value)
 
     def ask(

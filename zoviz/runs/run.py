@@ -28,6 +28,7 @@ from zoviz.runs.engine.stopping import Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import RunObserver, StepCallback, Worker
 from zoviz.solvers.base import Solver
+from zoviz.solvers.portfolio.choice import AUTO, matched
 
 if TYPE_CHECKING:
     from zoviz.runs.storage.database import Database
@@ -66,10 +67,10 @@ class Run(RunSettings):
 
     Parameters
     ----------
-    problem : Problem
-        What is minimised.
-    solver : Solver
-        The method.
+    problem : Problem or its class
+        What is minimised: a problem of the collection, your functions (``BlackBox``), your program (``Executable``).
+    solver : Solver, its class or name
+        The method; ``"auto"`` chooses by dimension, noise and budget as ``minimize`` does, and ``reason`` says why.
     replicas : int
         Independent runs in lock-step.
     seed : int
@@ -136,8 +137,8 @@ class Run(RunSettings):
 
     def __init__(
         self,
-        problem: Problem,
-        solver: Solver,
+        problem: Problem | type[Problem],
+        solver: Solver | type[Solver] | str = AUTO,
         *,
         replicas: int = defaults.REPLICAS,
         seed: int = 0,
@@ -162,6 +163,7 @@ class Run(RunSettings):
         arguments = locals()  # the settings among them are passed on by name; read before there are other variables
         settings = {name: arguments[name] for name in SETTINGS} | {"targets": dict(targets or {})}
         settings["unit_sizes"] = None if unit_sizes is None else dict(unit_sizes)
+        problem, solver, self._reason = matched(problem, solver, calls)
         super().__init__(problem=problem, solver=solver, store=store, **settings)
         self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
         self._given = dict(resolved or {})
@@ -200,6 +202,11 @@ class Run(RunSettings):
         return self._id
 
     @property
+    def reason(self) -> str:
+        """The sentence on why the solver was chosen; empty where it was named."""
+        return self._reason
+
+    @property
     def spec(self) -> RunSpec:
         """The run's present description; ``initial`` is the one that it began with."""
         return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), resolved=self._given, **self.settings)
@@ -227,13 +234,15 @@ class Run(RunSettings):
         self._thread.start()
         return self
 
-    def run(self, observer: Callable[[], object] | None = None) -> Result:
+    def run(self, observer: Callable[[], object] | None = None, *, observers: Iterable[RunObserver] = ()) -> Result:
         """Run in this thread, to the end of a budget.
 
         Parameters
         ----------
         observer : callable, optional
             Called after every iteration, without arguments; it may look at the run and may ``stop`` it.
+        observers : iterable of RunObserver
+            As for ``start``.
 
         Raises
         ------
@@ -244,7 +253,7 @@ class Run(RunSettings):
         """
         if not self.spec.ends:
             raise ValueError("Expected a budget, got none: give iterations, calls, seconds or samples, or use start().")
-        self.prepare(*([] if observer is None else [StepCallback(observer)])).work()
+        self.prepare(*observers, *([] if observer is None else [StepCallback(observer)])).work()
         return self.wait()
 
     def pause(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -81,6 +82,29 @@ def test_a_program(command: str, zoviz: Callable[..., Told], folder: Path, monke
     assert refused.code == MISUSED and "--trust" in refused.err
     again = zoviz("replay", outcome.json["id"], "--quiet", "--json", "--trust", f"{sys.executable} {command}")
     assert again.json["x"] == outcome.json["x"]
+
+
+@pytest.mark.parametrize(
+    ("words", "facts"),
+    [
+        (
+            ["--exe", "PROGRAM", "--bounds", "0:2*2", "--constraints", "1", "noise=independent"],
+            "2 variables, 1 .* noisy",
+        ),
+        (["LoadTracking", "n=7", "noise=independent"], "7 variables, 1 constraint, noisy values and 30 calls"),
+        (["LoadTracking", "problem.n=7"], "7 variables, 1 constraint, deterministic values and 30 calls"),
+        (["LoadTracking", "auto", "n=7"], "7 variables, 1 constraint, deterministic values and 30 calls"),
+        (["beam_module:alone", "bounds=[[0,1],[0,1],[0,1]]"], "3 variables, 0 constraints"),
+        (["beam_module:alone", "x0=[0,0,0]", "bounds=[[0,1],[0,1],[0,1]]"], "3 variables, 0 constraints"),
+        (["beam_module:unreachable", "m_constraints=2"], "2 variables, 2 constraints"),
+    ],
+)
+def test_what_the_words_say_of_the_problem_counts_before_a_method_is_chosen(
+    words: list[str], facts: str, zoviz: Callable[..., Told]
+) -> None:
+    words = [f"{sys.executable} sim.py" if word == "PROGRAM" else word for word in words]
+    outcome = zoviz("run", *words, "--calls", "30", "--replicas", "1", "--quiet", "--json", "--no-store")
+    assert re.search(f"was chosen for {facts}", outcome.err), outcome.err
 
 
 def test_sweep_runs_what_is_missing(zoviz: Callable[..., Told], folder: Path) -> None:

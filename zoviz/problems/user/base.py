@@ -83,19 +83,41 @@ class Simulation(Problem):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self._m = self.m_constraints
+        self._place()
+        self._evaluator = self._make_evaluator()
+        self._lends_evaluator = False
+        self._failure_message = ""
+
+    def _place(self) -> None:
+        """Set the box and the start by the parameters."""
         self.domain = box(self.bounds, self.x0)
         self._start = None if self.x0 is None else self._checked_start()
+
+    def _forget(self, *events: param.parameterized.Event) -> None:
+        """Follow parameters that are set later, all that were set together at once."""
+        super()._forget(*events)
+        names = {event.name for event in events}
+        if names & {"bounds", "x0"}:
+            self._place()
+        if names & {"constraints", "joint", "m_constraints"}:
+            self._m = self.m_constraints
+        self._evaluator.close()  # its processes have the functions as they were
         self._evaluator = self._make_evaluator()
-        self._failure_message = ""
 
     def _make_evaluator(self) -> Evaluator:
         """Return the evaluator of points: serial, threads or processes."""
         return Evaluator(self.workers, self.timeout)
 
+    def lend_evaluator(self) -> None:
+        """Have clones evaluate by this problem's own processes: for clones that do so one after the other."""
+        self._lends_evaluator = True
+
     def clone(self) -> Self:
         """Return a clone around the same functions or program."""
         clone = super().clone()
         clone._m = self._m
+        if self._lends_evaluator:
+            clone._evaluator, clone._lends_evaluator = self._evaluator, True
         return clone
 
     def _checked_start(self) -> Array:
@@ -177,6 +199,11 @@ class Simulation(Problem):
     def call(self, m: int | None) -> Callable[[Any], Any]:
         """Return what computes the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
         raise NotImplementedError(f"{type(self).__name__} must define call(m).")
+
+    def probe(self) -> Evaluation | Failure:
+        """Evaluate at ``start`` by one call, after which m is known."""
+        with closing(self._outcomes([self.start])) as outcomes:
+            return next(outcomes)[1]
 
     def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
         return self._evaluator.outcomes(self.call(self.m), points)

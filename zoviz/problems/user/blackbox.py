@@ -10,7 +10,7 @@ import param
 from numpy.typing import ArrayLike
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.evaluation.evaluators import check_workers
+from zoviz.evaluation.evaluators import Evaluator, check_workers
 from zoviz.evaluation.function_call import Failure, FunctionCall, zero
 from zoviz.evaluation.scipy_constraints import Bounds
 from zoviz.problems.user.base import Simulation
@@ -106,8 +106,11 @@ class BlackBox(Simulation):
         else:
             params = {"objective": objective, "constraints": constraints, "bounds": bounds} | params
         super().__init__(**({"x0": x0, "m_constraints": m} | params))
-        check_workers(self.workers, self.timeout, self.vectorised)
         self._early_values: dict[int, _EarlyValue] = {}
+
+    def _make_evaluator(self) -> Evaluator:
+        check_workers(self.workers, self.timeout, self.vectorised)
+        return super()._make_evaluator()
 
     def clone(self) -> Self:
         """Return a clone around the same functions, which shares the value that has told the number of constraints."""

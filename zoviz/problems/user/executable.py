@@ -128,8 +128,6 @@ class Executable(Simulation):
             log_folder=None if log_folder is None else os.path.abspath(log_folder),
             **params,
         )
-        check_workers(self.workers, None, False)
-        self._program = self._make_program()
         self._launches = _Launches(self.log_folder)
 
     def _make_program(self) -> Program:
@@ -137,6 +135,8 @@ class Executable(Simulation):
         return Program(self.command, self.format, meaning, self.timeout, self.retries, self.folder, self.log_folder)
 
     def _make_evaluator(self) -> Evaluator:
+        check_workers(self.workers, None, False)
+        self._program = self._make_program()
         # A thread is enough to wait for a program, and the launch itself ends what takes too long.
         return Evaluator(self.workers, None, threads=True)
 

@@ -15,7 +15,7 @@ from zoviz.core.streams import Mark, Streams
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
 from zoviz.core.types import Constants
-from zoviz.oracle import Oracle, Purpose, ValueSource
+from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard
@@ -31,7 +31,15 @@ PATH_POINTS, PATH_VARIABLES = 256, 5000
 
 
 class RunObserver:
-    """A listener to a worker, called in its thread between two steps; a subclass overrides what it listens to."""
+    """A listener to a worker, called in its thread between two steps; a subclass overrides what it listens to.
+
+    Attributes
+    ----------
+    listener : callable or None
+        Called in the steps, too, with the points and values of every request: see ``Oracle``.
+    """
+
+    listener: Listener | None = None
 
     def started(self, worker: Worker) -> None:
         """Receive the worker before it begins; an exception keeps it from beginning."""
@@ -191,6 +199,7 @@ class Worker:
             self.source,
             limits.samples,
             limits.zeta_samples,
+            [observer.listener for observer in self.observers if observer.listener is not None],
         )
 
     def _end(self, status: RunStatus, message: str) -> bool:

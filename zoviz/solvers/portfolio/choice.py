@@ -1,15 +1,55 @@
-"""The choice of a solver: by its name, or from a table of methods where the user named none."""
+"""The problem and the solver of a run: as they are given, by name, or chosen from a table of methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from zoviz.core import registry
+from zoviz.core import defaults, registry
 from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.portfolio import PLACES, Portfolio
+
+AUTO = "auto"
+"""The name under which a method is chosen from the table."""
+
+
+class Match(NamedTuple):
+    """A problem, the solver for it, and one sentence why it was chosen; empty where it was named."""
+
+    problem: Problem
+    solver: Solver
+    reason: str
+
+
+def matched(
+    problem: Problem | type[Problem], method: Solver | type[Solver] | str = AUTO, calls: int | None = None
+) -> Match:
+    """Return the problem and the solver that are meant, wherever they come from: every way to a run asks here.
+
+    Parameters
+    ----------
+    problem : Problem or its class
+    method : Solver, its class or name, or "auto"
+        ``"auto"`` chooses by dimension, noise and budget.
+    calls : int, optional
+        Budget of calls per replica, for the choice; default 1000 (n + 1).
+
+    Raises
+    ------
+    ValueError
+        For anything else, an unknown name, and where no solver of the table accepts the problem.
+    """
+    if isinstance(problem, type) and issubclass(problem, Problem):
+        problem = problem()
+    if not isinstance(problem, Problem):
+        function = f"BlackBox({getattr(problem, '__name__', 'function')}, bounds=...)" if callable(problem) else ""
+        advice = f"wrap a function, {function}" if function else "the problem comes first, then the solver"
+        raise ValueError(f"Expected a problem, got {problem!r:.80}: {advice}.")
+    if isinstance(method, str) and method.casefold() == AUTO:
+        return Match(problem, *choose(problem, calls or defaults.calls_for(problem.domain.n)))
+    return Match(problem, named(method), "")
 
 
 def named(method: Solver | type[Solver] | str) -> Solver:

@@ -1,4 +1,4 @@
-"""The best point of a recording black box: over any number of batches that of all its points, bounds kept."""
+"""The best point: over any number of batches that of all their points, bounds kept."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from zoviz.core.ranking import first, ranks
-from zoviz.core.types import Array, Evaluation
-from zoviz.problems.user.best_point import BestPoint, RecordingBlackBox
+from zoviz.core.sets import Box
+from zoviz.core.types import Evaluation
+from zoviz.minimize.best_point import BestPoint
 
 
 @pytest.mark.parametrize("lowest", [0.6, -1.0])
@@ -16,7 +17,7 @@ def test_batches_make_no_difference(lowest: float) -> None:
     rng = np.random.default_rng(3)
     x, f, h = rng.random((30, 2)), rng.integers(0, 3, 30).astype(float), rng.random((30, 2)) - lowest
     f[rng.random(30) < 0.2] = np.nan
-    best = BestPoint(1e-6)
+    best = BestPoint(1e-6, Box([0.0] * 2, [1.0] * 2))
     for rows in np.split(np.arange(30), [0, 1, 4, 17]):
         best.enter(x[rows], Evaluation(f[rows], h[rows]))
     i = first(*ranks(Evaluation(f, h), 1e-6))
@@ -27,15 +28,12 @@ def test_batches_make_no_difference(lowest: float) -> None:
 
 
 def test_points_without_values_are_none() -> None:
-    best = BestPoint(1e-6)
+    best = BestPoint(1e-6, Box([0.0], [1.0]))
     best.enter(np.zeros((2, 1)), Evaluation(np.array([np.nan, 0.0]), np.array([[0.0], [np.inf]])))
     assert best.points == 2 and best.x.size == 0 and not best.feasible and best.violation == np.inf
 
 
 def test_only_points_in_the_bounds_are_entered() -> None:
-    def slope(x: Array) -> float:
-        return float(x[0])
-
-    problem = RecordingBlackBox(slope, bounds=[(0.0, 1.0)], x0=[0.5])
-    problem.clone().evaluate(np.array([[-1e-12], [0.25], [0.75]]))
-    assert problem.best.f == 0.25 and problem.best.points == 2
+    best = BestPoint(1e-6, Box([0.0], [1.0]))
+    best.enter(np.array([[-1e-12], [0.25], [0.75]]), Evaluation(np.array([-1.0, 0.25, 0.75]), np.empty((3, 0))))
+    assert best.f == 0.25 and best.points == 2
