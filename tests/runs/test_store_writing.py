@@ -140,25 +140,27 @@ def test_a_change_and_a_pause_are_written_at_once(store: Store, small: Small, un
         run.wait(120)
 
 
+@pytest.mark.parametrize("capacity", [32, 256])
 def test_a_long_run_keeps_a_bounded_trace(
-    store: Store, small: Small, same_trace: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    store: Store, small: Small, same_trace: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capacity: int
 ) -> None:
     """Thinned many times while it is being stored: what comes back is what the run itself has in the end."""
     from zoviz.runs import stored_run
     from zoviz.runs.engine import worker
     from zoviz.runs.engine.trace import Trace
 
-    monkeypatch.setattr(worker, "Trace", lambda capacity=32: Trace(min(capacity, 32)))
-    monkeypatch.setattr(stored_run, "CAPACITY", 32)
+    monkeypatch.setattr(worker, "Trace", lambda rows=capacity: Trace(min(rows, capacity)))
+    for name in ("CAPACITY", "PATH_POINTS"):
+        monkeypatch.setattr(stored_run, name, capacity)
     run = small(iterations=1501, checkpoint=0.01)
     run.run()
     loaded = store.load(run.id)
     same_trace(run.trace, loaded.trace)
     same_trace(run.path, loaded.path)
-    assert loaded.trace.stride == run.trace.stride > 16
+    assert loaded.trace.stride == run.trace.stride > 1000 // capacity
     with store.database.reading() as connection:
         held = connection.execute(select(func.sum(SEGMENTS.c.rows)).where(SEGMENTS.c.kind == "trace")).scalar_one()
-    assert held <= 2 * 32
+    assert held <= 2 * capacity
 
 
 def test_a_run_without_a_store_writes_nothing(store: Store, small: Small) -> None:

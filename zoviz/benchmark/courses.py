@@ -127,9 +127,9 @@ def merit(f: Array, violation: Array, first_violation: float, tolerance: float =
 def courses_of(stored: StoredRun, tolerance: float) -> list[Course]:
     """Return the course of each replica of a stored run, from its trace.
 
-    The trace holds at most 4096 rows, of iterations at equal distances; the calls to a level are those at the first row
-    after it. Of infeasible points those count at which a row stands, of feasible ones all. The start has a row of its
-    own before the first: what finding units costs may have met better points by then.
+    The trace holds at most 4096 rows, of iterations at equal distances, closer at the beginning; the calls to a level
+    are those at the first row after it. Of infeasible points those count at which a row stands, of feasible ones all.
+    The start has a row of its own before the first: what finding units costs may have met better points by then.
     """
     rows = stored.trace.snapshot().columns
     if columns.VIOLATION not in rows:

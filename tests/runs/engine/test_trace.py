@@ -36,6 +36,43 @@ def test_rows_are_bounded_and_lie_at_multiples_of_the_stride(rows: int, capacity
         assert len(trace) >= min(rows, capacity // 2)
 
 
+def spaced(rows: int, capacity: int, per_doubling: int) -> Trace:
+    """A trace of a run of so many iterations, which asks for the next row that may be due."""
+    trace, i = Trace(capacity), 0
+    while i < rows:
+        if trace.wants(i):
+            trace.append({"iteration": i, "seconds": 0.5 * i, "f": np.array([i, -i], float)})
+        step = max(1, 2 ** max(0, i.bit_length() - 1) // per_doubling)
+        i += min(trace.stride - i % trace.stride, step - i % step)
+    return trace
+
+
+@pytest.mark.parametrize(("capacity", "per_doubling"), [(128, 1), (256, 2), (300, 2), (4096, 32)])
+@pytest.mark.parametrize("rows", [100, 4097, 20_000, 200_000, 2**31 + 5])
+def test_the_beginning_is_kept_at_a_geometric_spacing(rows: int, capacity: int, per_doubling: int) -> None:
+    trace = spaced(rows, capacity, per_doubling)
+    kept = trace["iteration"]
+    assert min(rows, capacity // 2) <= len(trace) <= capacity
+    doublings = [np.arange(2**k, 2 ** (k + 1), max(1, 2**k // per_doubling)) for k in range(32)]
+    near = np.concatenate(doublings)
+    np.testing.assert_array_equal(kept, np.union1d(np.arange(0, rows, trace.stride), near[near < rows]))
+    np.testing.assert_array_equal(trace["f"], np.stack([kept, -kept], axis=1))
+    assert (kept[2:] / kept[1:-1]).max() <= 2.0, "no two neighbours are further apart on a logarithmic axis"
+
+
+def test_a_row_of_an_earlier_version_that_is_one_too_many_is_thinned() -> None:
+    """Segments that were written at several strides give back rows that an even spacing would not have."""
+    kept = np.union1d(np.arange(0, 2 * 256, 2), np.arange(16))
+    trace = Trace.holding({"iteration": kept.astype(float), "seconds": kept / 2.0}, 256, 2)
+    assert len(trace) == 264 > trace.capacity
+    for i in range(512, 2000):
+        if trace.wants(i):
+            trace.append({"iteration": i, "seconds": i / 2.0, "new": np.ones(2)})
+    assert len(trace) <= 256 and trace["iteration"][-1] >= 1990
+    np.testing.assert_array_equal(trace["seconds"], trace["iteration"] / 2.0)
+    assert np.isnan(trace["new"][trace["iteration"] < 512]).all() and trace["new"][-1].tolist() == [1.0, 1.0]
+
+
 def test_the_stride_doubles_only_when_the_rows_are_full() -> None:
     trace, epochs = Trace(8), []
     for i in range(40):

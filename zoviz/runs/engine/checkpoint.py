@@ -15,7 +15,7 @@ from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.steering import Change, Journal
-from zoviz.runs.engine.trace import Trace
+from zoviz.runs.engine.trace import Trace, belonging
 from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
 
@@ -177,10 +177,10 @@ def restore(
 
 
 def _until(rows: Trace, iteration: int) -> Trace:
-    """The rows up to an iteration, at the stride; a last row beside it shows where a run stood still or ended."""
+    """The rows up to an iteration that belong there; a last row beside them shows where a run stood still or ended."""
     columns = rows.snapshot().columns
     if ITERATION not in columns:
         return Trace(rows.capacity)
     iterations = columns[ITERATION]
-    keep = (iterations <= iteration) & (iterations % rows.stride == 0)
+    keep = (iterations <= iteration) & belonging(iterations, rows.stride, rows.capacity)
     return Trace.holding({name: column[keep] for name, column in columns.items()}, rows.capacity, rows.stride)

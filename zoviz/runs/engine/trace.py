@@ -12,7 +12,10 @@ from zoviz.core.types import Array
 from zoviz.runs.engine.columns import ITERATION
 
 CAPACITY = 4096
-"""Rows that a trace holds before it drops every second one: more than a plot has pixels."""
+"""Rows that a trace holds before it drops some: more than a plot has pixels."""
+_SHARE = 128
+"""The rows kept for every doubling of the iterations, for logarithmic axes, are the capacity over this: 32 of 4096, or
+106 a decade. They are a seventh of all rows after 10^9 iterations, and never more than half."""
 
 
 class Snapshot(NamedTuple):
@@ -33,13 +36,34 @@ class Snapshot(NamedTuple):
     epoch: int
 
 
+def belongs(iteration: int, stride: int, capacity: int) -> bool:
+    """Return whether a trace of this stride and capacity keeps the row of an iteration.
+
+    It keeps even rows, at multiples of the stride, and a number of rows for every doubling of the iterations, which all
+    are equally wide on a logarithmic axis.
+    """
+    if iteration % stride == 0:
+        return True
+    per_doubling = capacity // _SHARE
+    # Multiples of a power of two, in whole numbers: the same on every machine, and among the even ones later on.
+    return per_doubling > 0 and iteration % (1 << max(0, iteration.bit_length() - per_doubling.bit_length())) == 0
+
+
+def belonging(iterations: Array, stride: int, capacity: int) -> np.ndarray:
+    """Return which rows (rows,) a trace of this stride and capacity keeps, by their iterations (rows,)."""
+    return np.array([belongs(int(iteration), stride, capacity) for iteration in iterations], dtype=bool)
+
+
 class _Table(NamedTuple):
     columns: dict[str, Array]
     epoch: int
 
 
 class Trace:
-    """A table of rows at a stride that doubles whenever ``capacity`` rows are full: a run may go on for ever.
+    """A table of rows, of which some are dropped whenever ``capacity`` rows are full: a run may go on for ever.
+
+    Rows are kept at a stride, which then doubles, and at a geometric spacing beside it, so that a logarithmic axis
+    shows the beginning of any run; see ``belongs``.
 
     One thread appends; any thread may take a snapshot at any time. Rows once written never change: thinning writes a
     new table and publishes it in one assignment.
@@ -73,7 +97,7 @@ class Trace:
 
     def wants(self, iteration: int) -> bool:
         """Return whether a row is due at this iteration."""
-        return iteration % self.stride == 0
+        return belongs(iteration, self.stride, self.capacity)
 
     def append(self, row: Mapping[str, float | Array]) -> None:
         """Add a row; a column that is new is NaN before. ``iteration`` must be there and must grow."""
@@ -81,15 +105,15 @@ class Trace:
         self._with_tail = None
         if row[ITERATION] == self._last:
             return
+        while rows >= self.capacity:  # a stored trace of an earlier version may hold some more
+            table, rows = self._thinned(table, rows)
+            if not self.wants(int(row[ITERATION])):
+                self._published = (table, rows)
+                return
         new = row.keys() - table.columns.keys()
         if new:
             more = {name: np.full((self.capacity, *np.shape(row[name])), np.nan) for name in row if name in new}
             table = _Table({**table.columns, **more}, table.epoch)
-        if rows == self.capacity:
-            table, rows = self._thinned(table)
-            if not self.wants(int(row[ITERATION])):
-                self._published = (table, rows)
-                return
         for name, column in table.columns.items():
             column[rows] = row.get(name, np.nan)
         self._last = int(row[ITERATION])
@@ -106,12 +130,12 @@ class Trace:
         }
         self._with_tail = Snapshot(columns, now.rows + 1, now.epoch)
 
-    def _thinned(self, table: _Table) -> tuple[_Table, int]:
+    def _thinned(self, table: _Table, rows: int) -> tuple[_Table, int]:
         self.stride *= 2
-        keep = np.flatnonzero(table.columns[ITERATION] % self.stride == 0)
+        keep = np.flatnonzero(belonging(table.columns[ITERATION][:rows], self.stride, self.capacity))
         columns = {}
         for name, column in table.columns.items():
-            columns[name] = np.full_like(column, np.nan)
+            columns[name] = np.full((max(self.capacity, keep.size), *column.shape[1:]), np.nan)
             columns[name][: keep.size] = column[keep]
         return _Table(columns, table.epoch + 1), keep.size
 

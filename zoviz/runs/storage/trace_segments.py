@@ -10,7 +10,7 @@ import numpy as np
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import ITERATION
-from zoviz.runs.engine.trace import Snapshot, Trace
+from zoviz.runs.engine.trace import Snapshot, Trace, belonging
 from zoviz.runs.storage.schema import sealed
 
 _GARBAGE = 2
@@ -62,8 +62,7 @@ def assemble(segments: Iterable[tuple[int, bytes]], capacity: int) -> Trace:
     columns = _joined(parts)
     if not columns:
         return Trace(capacity)
-    iteration = columns[ITERATION]
-    keep = iteration % stride == 0
+    keep = belonging(columns[ITERATION], stride, capacity)
     keep[-1] = True
     return Trace.holding({name: column[keep] for name, column in columns.items()}, capacity, stride)
 
