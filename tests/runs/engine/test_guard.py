@@ -58,8 +58,8 @@ def iterate(x: float, f: float, h: float, y: float) -> Iterate:
     ("blown", "reason"),
     [
         ((1e10, 1.0, 0.0, 0.0), "the iterate is"),
-        ((1.0, -1e9, 0.0, 0.0), "the objective has fallen"),
-        ((1.0, 1.0, 1e12, 0.0), "a constraint is"),
+        ((1e3, -1e9, 0.0, 0.0), "the objective has fallen"),
+        ((1e3, 1.0, 1e12, 0.0), "a constraint is"),
         ((1.0, 1.0, 0.0, np.inf), "the multipliers are inf"),
     ],
 )
@@ -73,6 +73,29 @@ def test_what_is_beyond_its_bound_for_some_looks_is_stopped_and_no_other_replica
     assert guard.look(iterate(*blown), PATIENCE * EVERY, oracle, True).tolist() == [False, True]
     (one,) = guard.divergences
     assert (one.replica, one.iteration) == (1, PATIENCE * EVERY) and one.reason.startswith(reason)
+
+
+@pytest.mark.parametrize("value", [(-1e30, -1.0), (1e20, 0.0), (1.0, 1e20), (1.0, -1e20)])
+def test_however_large_values_are_near_the_start_they_are_no_divergence_of_a_method_that_compares_points(
+    value: tuple[float, float],
+) -> None:
+    guard, oracle = Guard(2), oracle_of(2)
+    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
+    for look in range(1, 3 * LOST):
+        assert not guard.look(iterate(1.0, *value, 0.0), look * EVERY, oracle, False).any()
+    guard.conclude(iterate(1.0, *value, 0.0), 99, oracle)
+    assert not guard.divergences
+
+
+def test_multipliers_are_judged_by_what_was_gained_too() -> None:
+    """Where f falls to -1e22 from a start of 0, so that a constraint is worth as much."""
+    guard, oracle = Guard(2), oracle_of(2)
+    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
+    for look in range(1, 10):
+        assert not guard.look(iterate(1.0, -1e22, 0.0, 1e24), look * EVERY, oracle, True).any()
+    for look in range(10, 9 + PATIENCE):
+        assert not guard.look(iterate(1.0, 1.0, 0.0, 1e44), look * EVERY, oracle, True).any()
+    assert guard.look(iterate(1.0, 1.0, 0.0, 1e44), 99, oracle, True).tolist() == [False, True]
 
 
 def test_a_line_searchs_trial_point_and_large_multipliers_are_no_divergence() -> None:
@@ -192,7 +215,7 @@ def test_an_end_within_the_bounds_is_none() -> None:
     guard.begin(calm, oracle)
     guard.conclude(calm, 7, oracle)
     assert not guard.divergences
-    guard.conclude(iterate(1.0, -1e9, 0.0, 0.0), 7, oracle)
+    guard.conclude(iterate(1e3, -1e9, 0.0, 0.0), 7, oracle)
     assert [(one.replica, one.iteration) for one in guard.divergences] == [(1, 7)]
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core import defaults
-from zoviz.core.sets import Box
 from zoviz.core.types import Array, Iterate
+from zoviz.core.units import as_box
 from zoviz.oracle import Oracle
 from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.engine.trace import Trace
@@ -28,6 +28,9 @@ LOST, WORSE = 8, 3.0
 """How many more looks (40 iterations) than not a replica must be worse than its start, and by how many times the scale
 of the start or all that it ever gained: an overshoot at the start, or noise at a good start, is no divergence. Chosen
 by us: of 200 default runs that converge none was stopped (``zoviz.papers.robustness.guard``)."""
+ROAM = 10.0
+"""How many of its scales an iterate must have gone before the size of values tells of a divergence: nearer, as
+everywhere in a box, values are large for what the function is there, a peak beside a flat start for one."""
 FAR = 0.1
 """Share of the constraints' size at the starts, ||h||, above which the violation of an end is far from feasible."""
 FEWEST_ITERATIONS = 30
@@ -57,12 +60,13 @@ class Divergence(NamedTuple):
 class Guard:
     """A watch over the replicas of one run, told of the iterates alone; it makes no call.
 
-    A replica has diverged where, at ``PATIENCE`` looks in a row, its iterate or its values exceed
-    ``defaults.LARGEST_GROWTH`` times their scale at the start (at least 1, and the bounds of a box), or its multipliers
-    ``DUAL_MULTIPLE``, or where the run ends beyond one of these bounds. In a box none of these can grow for ever: a
-    method that steps along estimated gradients has diverged there where, at ``LOST`` more looks than not, the
-    objective, and where there are constraints the violation too, are worse than at the start by more than ``WORSE``
-    times the scale of the start and all that was gained before; of violation, all that could be.
+    A replica has diverged where, at ``PATIENCE`` looks in a row, its iterate exceeds ``defaults.LARGEST_GROWTH`` times
+    its scale at the start (at least 1, and the bounds of a box), or its multipliers ``DUAL_MULTIPLE`` times theirs, or
+    where the run ends beyond one of these bounds. The objective and a violation count as the iterate does, but only
+    where that has gone ``ROAM`` of its scales: in a box a falling objective is no divergence, however flat the start.
+    What can happen there is that a method that steps along estimated gradients loses its way: at ``LOST`` more looks
+    than not the objective, and where there are constraints the violation too, are worse than at the start by more than
+    ``WORSE`` times the scale of the start and all that was gained before; of violation, all that could be.
 
     Parameters
     ----------
@@ -106,9 +110,9 @@ class Guard:
 
     def begin(self, iterate: Iterate, oracle: Oracle) -> None:
         """Take the scales from the iterate at the start."""
-        domain, width = oracle.domain, 1.0
-        if isinstance(domain, Box):
-            sides = np.abs(np.concatenate([domain.lower, domain.upper]))
+        box, width = as_box(oracle.domain), 1.0
+        if box is not None:
+            sides = np.abs(np.concatenate([box.lower, box.upper]))
             width = float(sides[np.isfinite(sides)].max(initial=1.0))
         sizes = _sizes(iterate)
         for name, size in sizes.items():
@@ -148,7 +152,7 @@ class Guard:
         worse = self._worse(iterate) & descends
         if not (self._counting or np.count_nonzero(worse)) and self._is_within(iterate):
             return worse  # most looks, which are to cost little
-        beyond = self._exceeds(_sizes(iterate))
+        beyond = self._exceeds(iterate)
         self._beyond = np.where(beyond, self._beyond + 1, 0)
         self._lost = np.maximum(self._lost + np.where(worse, 1, -1), 0)
         self._counting = bool(self._beyond.any() or self._lost.any())
@@ -169,7 +173,7 @@ class Guard:
 
     def conclude(self, iterate: Iterate, iteration: int, oracle: Oracle) -> None:
         """Count replicas as diverged whose run ends at an iterate beyond the bounds: their answer is no trial point."""
-        last = oracle.active & ~oracle.failed & ~self.diverged & self._exceeds(_sizes(iterate))
+        last = oracle.active & ~oracle.failed & ~self.diverged & self._exceeds(iterate)
         for replica in _rows(last):
             self._add(replica, iteration, oracle, self._reason(iterate, replica))
 
@@ -179,7 +183,7 @@ class Guard:
         What has blown up soon has no value: the black box is not to blame for that.
         """
         for iterate in iterates:
-            for replica in _rows(failed & self._exceeds(_sizes(iterate)) & ~self.diverged):
+            for replica in _rows(failed & self._exceeds(iterate) & ~self.diverged):
                 self._add(replica, iteration, oracle, self._reason(iterate, replica))
 
     def infeasible_end(self, trace: Trace, tolerance: float, points: int) -> str:
@@ -245,24 +249,32 @@ class Guard:
             math.sqrt(np.vdot(part, part)) <= self._least_bounds.get(name, math.inf) for name, part in _parts(iterate)
         )
 
-    def _exceeds(self, sizes: Mapping[str, Array]) -> np.ndarray:
+    def _exceeds(self, iterate: Iterate) -> np.ndarray:
         """Whether each replica has a size beyond its bound, (R,); NaN is not, but a failure of the black box."""
-        beyond = np.zeros(len(self._beyond), dtype=bool)
-        for name, size in sizes.items():
-            if name in self._bounds:
-                beyond |= size > self._bounds[name]
-        return beyond
+        return np.logical_or.reduce([share > 1.0 for share in self._shares(iterate).values()])
+
+    def _shares(self, iterate: Iterate) -> dict[str, Array]:
+        """Return the sizes of an iterate's parts over their bounds, by name, (R,) each; 0 of what does not count."""
+        sizes = _sizes(iterate)
+        shares = {name: size / self._bounds[name] for name, size in sizes.items() if name in self._bounds}
+        far = shares[_ITERATE] > ROAM / defaults.LARGEST_GROWTH
+        value = iterate.value
+        if value is not None and _OBJECTIVE in shares:
+            shares[_OBJECTIVE] = np.where(far, shares[_OBJECTIVE], 0.0)
+            violation = value.h.max(axis=1, initial=0.0)
+            shares[_CONSTRAINT] = np.where(far, violation / self._bounds[_CONSTRAINT], 0.0)
+        if _DUALS in shares and value is not None:
+            # A multiplier is as large as what there is to gain: next to a flat start that is more than was seen there.
+            gained = (self._start[0] - np.fmin(self._best, value.f)) / self._scale[0]
+            shares[_DUALS] = shares[_DUALS] / np.fmax(gained, 1.0)
+        return shares
 
     def _reason(self, iterate: Iterate, replica: int) -> str:
         """Return the clause on the size of a replica that exceeds its bound most."""
-        ratios = {
-            name: float(size[replica] / self._bounds[name][replica])
-            for name, size in _sizes(iterate).items()
-            if name in self._bounds and size[replica] > self._bounds[name][replica]
-        }
-        name = max(ratios, key=lambda one: ratios[one])
+        shares = {name: float(share[replica]) for name, share in self._shares(iterate).items()}
+        name = max(shares, key=lambda one: shares[one] if shares[one] > 1.0 else 0.0)
         multiple = DUAL_MULTIPLE if name == _DUALS else defaults.LARGEST_GROWTH
-        times = f"{ratios[name] * multiple:.2g} times the start's scale"
+        times = f"{shares[name] * multiple:.2g} times the start's scale"
         if name == _OBJECTIVE and iterate.value is not None and iterate.value.f[replica] < 0:
             return f"{name} has fallen below zero by {times}, so that it may have no minimum"
         return f"{name} {'are' if name.endswith('s') else 'is'} {times}"
