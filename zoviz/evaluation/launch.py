@@ -10,13 +10,13 @@ from typing import IO
 
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation, Printed
-from zoviz.evaluation.program_io import Outputs, read, written
+from zoviz.evaluation.program_io import Outputs, decoded, read, written
 
 TAIL = 10_000
 """Largest number of bytes of each of a launch's two streams that are held in memory."""
 
 _MOST = 1 << 24
-"""Characters that are read for numbers."""
+"""Bytes that are read for numbers."""
 
 PLACE = re.compile(r"\{(input|output)(\.\w+)?\}")
 """Where the names of the files stand in a command."""
@@ -86,8 +86,8 @@ class Launch:
         where = "in the output file" if self._writes else "on standard output"
         if not source.exists():
             raise OracleError(f"Expected the program to write {{output}}, got no file{self.last_words()}.")
-        with open(source, encoding="utf-8", errors="replace") as file:
-            text = file.read(_MOST)
+        with open(source, "rb") as file:
+            text = decoded(file.read(_MOST))
         return read(text, self._form_of(source), outputs, where)
 
     def last_words(self) -> str:
@@ -109,7 +109,7 @@ def _tail(path: Path) -> str:
     try:
         with open(path, "rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL))
-            return file.read().decode("utf-8", errors="replace")
+            return decoded(file.read())
     except FileNotFoundError:
         return ""
 

@@ -16,7 +16,7 @@ from zoviz.core.types import Array, Evaluation, Printed
 from zoviz.evaluation.function_call import Failure
 from zoviz.evaluation.launch import PLACE, Launch, signal_name
 from zoviz.evaluation.process_group import Ended, ProcessGroup
-from zoviz.evaluation.program_io import Outputs
+from zoviz.evaluation.program_io import BarrierViolated, Outputs
 
 
 class LaunchOutcome(NamedTuple):
@@ -75,7 +75,8 @@ class Program:
         while True:
             attempt += 1
             outcome = self._attempt(number, attempt, x, printed)
-            if isinstance(outcome, Evaluation) or attempt > self.retries or self._ends != ends:
+            settled = isinstance(outcome, Evaluation) or isinstance(outcome.error, BarrierViolated)
+            if settled or attempt > self.retries or self._ends != ends:
                 return LaunchOutcome(outcome, tuple(printed))
 
     def _attempt(self, number: int, attempt: int, x: Array, printed: list[Printed]) -> Evaluation | Failure:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +15,27 @@ from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation
 
 OBJECTIVE = ("OBJ",)
-CONSTRAINTS = ("PB", "EB", "CSTR", "PEB", "F")
+BARRIERS = ("EB",)
+CONSTRAINTS = (*BARRIERS, "PB", "CSTR", "PEB", "F")
 IGNORED = ("CNT_EVAL", "EXTRA_O", "NOTHING", "-", "BBO_UNDEFINED", "STAT_AVG", "STAT_SUM")
 """NOMAD's names of outputs."""
 MISSING = ("NA", "N/A", "#N/A", "NAT", "NULL", "NIL", "NONE", "MISSING", "--")
 """Words for no value, as R, spreadsheets, pandas, databases, Python and NumPy print them; in any case of letters."""
+
+
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_BARE_EXPONENT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?=[+-]\d{3}$)")
+"""The digits of 1.5-103: Fortran leaves the letter out of an exponent of three digits."""
+
+
+class BarrierViolated(OracleError):
+    """Raised where a program's output says that its other outputs mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +50,14 @@ class Outputs:
         Which is the objective.
     h : tuple of int
         Which are the constraints.
+    barriers : tuple of int
+        Which of these may not be violated: where one is, the point has no value.
     """
 
     count: int
     f: int
     h: tuple[int, ...]
+    barriers: tuple[int, ...] = ()
 
     @property
     def spelt(self) -> str:
@@ -73,7 +94,16 @@ def outputs(types: str | Sequence[str] | None, m: int | None) -> Outputs:
     h = tuple(i for i, name in enumerate(names) if name in CONSTRAINTS)
     if m is not None and m != len(h):
         raise ValueError(f"Expected as many constraints as output_types has ({len(h)}), got m = {m}: leave m out.")
-    return Outputs(len(names), names.index("OBJ"), h)
+    return Outputs(len(names), names.index("OBJ"), h, tuple(i for i in h if names[i] in BARRIERS))
+
+
+def decoded(data: bytes) -> str:
+    """Decode what a program wrote: UTF-8, or what a byte order mark says; UTF-16 without a mark, too."""
+    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
+    if encoding == "utf-8" and len(data) > 1 and (data[0] == 0) != (data[1] == 0):
+        encoding = "utf-16-be" if data[0] == 0 else "utf-16-le"
+    # At the end MS-DOS's mark of it, and zeros that filled a record.
+    return data.decode(encoding, errors="replace").rstrip("\x1a\0")
 
 
 def written(x: Array, form: str) -> str:
@@ -100,15 +130,20 @@ def read(text: str, form: str, outputs: Outputs, where: str) -> Evaluation:
     ------
     OracleError
         For anything but as many numbers as are wanted.
+    BarrierViolated
+        Where a constraint that may not be violated is.
     """
     if form == "json":
         items = _items(text, where)
     else:
-        line = text.split("\n", 1)[0] if form == "nomad" else text
+        line = next(filter(str.strip, text.splitlines()), "") if form == "nomad" else text
         items = line.replace(",", " ").replace(";", " ").split()
     if len(items) != outputs.count:
         raise OracleError(f"Expected {outputs.spelt} {where}, got {len(items)}: {_short(text)}.")
     f, *h = [_number(items[i], where) for i in (outputs.f, *outputs.h)]
+    for i, row in zip(outputs.h, h, strict=True):
+        if i in outputs.barriers and row > 0:
+            raise BarrierViolated(f"Expected output {i + 1}, an EB, to be at most 0, got {row:g}: there is no value.")
     return Evaluation(np.array(f), np.array(h, dtype=float))
 
 
@@ -131,7 +166,7 @@ def _number(item: Any, where: str) -> float:
         return float("nan")
     try:
         if isinstance(item, str):
-            return float(item.upper().replace("D", "E"))
+            return float(_BARE_EXPONENT.sub(r"\g<0>E", item.upper().replace("D", "E")))
         if isinstance(item, (int, float)) and not isinstance(item, bool):
             return float(item)
     except (ValueError, OverflowError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from helpers.programs import BOX, NEEDS_A_SHELL, PYTHON, shell
 from zoviz import Run
 from zoviz.core.types import Array
+from zoviz.minimize.minimize import minimize
 from zoviz.problems import BlackBox, Executable
 from zoviz.runs.script import script
 from zoviz.solvers import ZOSPLM
@@ -69,3 +71,25 @@ def test_a_run_counts_failures_and_says_why() -> None:
 def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         Executable(**{"command": "true", "bounds": BOX, "m": 0} | arguments)
+
+
+@pytest.mark.parametrize(("types", "failed"), [("OBJ PB PB", False), ("OBJ PB EB", True), ("obj eb eb", True)])
+def test_a_constraint_that_may_not_be_violated_leaves_no_value_where_it_is(types: str, failed: bool) -> None:
+    problem = shell("echo 5 0 0.25", m=None, output_types=types, retries=3)
+    value = problem.evaluate(np.zeros((1, 2)))
+    assert np.isnan(value.f[0]) == failed and np.isnan(value.h[0, 1]) == failed
+    assert len(problem.printed) == 1, "the program did its work: there is nothing to try again"
+    sentence = "Expected output 3, an EB, to be at most 0, got 0.25: there is no value." if failed else ""
+    assert problem.failure_message.endswith(sentence)
+
+
+@pytest.mark.parametrize("method", ["auto", "COBYLA"])
+def test_an_optimum_on_such_a_constraint_is_found(method: str, tmp_path: Path) -> None:
+    """Beyond it the objective is what simulators return there: anything."""
+    source = "a, b = map(float, open(0)); h = a * a - b; print((a - 2) ** 2 + (b - 1) ** 2 if h <= 0 else -9e9, h)"
+    (tmp_path / "cliff.py").write_text(source)
+    command = [*PYTHON, str(tmp_path / "cliff.py")]
+    problem = Executable(command, bounds=BOX, x0=[0, 0.5], output_types="OBJ EB", workers=2)
+    result = minimize(problem, method=method, max_calls=60)
+    assert result.success and result.maxcv == 0 and 0 < result.failures < 60
+    assert result.fun == pytest.approx(0.8249, abs=0.02)

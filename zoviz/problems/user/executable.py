@@ -46,7 +46,8 @@ class Executable(Simulation):
         "text"; "json"; or "nomad": NOMAD's convention, where the last argument is the name of a file with x on one
         line, and the outputs are the first line that the program prints.
     output_types : str or sequence of str, optional
-        NOMAD's names of the outputs in their order, e.g. ``"OBJ PB EB CNT_EVAL"``: one OBJ; PB, EB, CSTR are h.
+        NOMAD's names of the outputs in their order, e.g. ``"OBJ PB EB CNT_EVAL"``: one OBJ; PB, EB, CSTR are h. EB may
+        not be violated: where it is, the other outputs mean nothing, and the point is a failed one.
     workers : int or executor, optional
         How many launches at once (-1: one per core), or who does them: anything with ``submit``.
     timeout : float, optional
