@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import optimize
 from scipy.sparse import csr_array
 
 from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE
-from zoviz import minimize
+from zoviz import AskTell, minimize
 from zoviz.core.errors import OracleError
 from zoviz.evaluation.scipy_constraints import stacked
+from zoviz.problems import BlackBox
 
 PARABOLA = optimize.NonlinearConstraint(lambda x: x[0] ** 2 - x[1], -np.inf, 0.0)
 FORMS: dict[str, Any] = {
@@ -103,3 +107,97 @@ def test_constraints_that_make_no_sense_are_refused(constraints: Any, sentence: 
 def test_constraints_whose_values_do_not_fit_are_refused(constraints: Any, sentence: str) -> None:
     with pytest.raises(OracleError, match=sentence):
         minimize(f_at, [0.0, 0.0], constraints=constraints)
+
+
+# --- iterators, tables, arguments and callables in every form ---------------------------------------------------------
+
+PAIRS = [(-4.0, 4.0), (-4.0, 4.0)]
+ONCE: dict[str, Callable[[], Any]] = {
+    "zip": lambda: zip([-4.0, -4.0], [4.0, 4.0], strict=True),
+    "generator": lambda: (pair for pair in PAIRS),
+    "iterator": lambda: iter(PAIRS),
+    "map": lambda: map(tuple, PAIRS),
+    "view of a dict": lambda: {"a": (-4.0, 4.0), "b": (-4.0, 4.0)}.values(),
+    "array": lambda: np.array(PAIRS),
+    "table": lambda: pd.DataFrame({"lo": [-4.0, -4.0], "hi": [4.0, 4.0]}, index=["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("form", ONCE)
+def test_bounds_in_any_iterable_are_the_same_box(form: str) -> None:
+    result = minimize(f_at, [0.5, 0.6], bounds=ONCE[form](), method="COBYLA", max_calls=60)
+    expected = minimize(f_at, [0.5, 0.6], bounds=PAIRS, method="COBYLA", max_calls=60)
+    np.testing.assert_array_equal(result.x, expected.x)
+    problem = BlackBox(f_at, bounds=ONCE[form](), x0=iter([0.5, 0.6]))
+    for one in (problem, problem.clone()):
+        assert one.domain.lower.tolist() == [-4.0, -4.0] and one.start.tolist() == [0.5, 0.6]
+    session = AskTell(solver="ZOCEG", bounds=ONCE[form](), x0={"a": 0.5, "b": 0.6}.values(), calls=10)
+    assert session.ask().x.shape[1] == 2
+
+
+@pytest.mark.parametrize(
+    "x0",
+    [(0.5, 0.6), iter([0.5, 0.6]), pd.Series([0.5, 0.6]), {"a": 0.5, "b": 0.6}.values()],
+    ids=lambda x0: type(x0).__name__,
+)
+def test_a_start_in_any_iterable_is_the_same_start(x0: Any) -> None:
+    first: list[Any] = []
+    minimize(lambda x: (first.append(x), f_at(x))[1], x0, bounds=PAIRS, method="COBYLA", max_calls=30)
+    assert first[0].tolist() == [0.5, 0.6]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [np.array([1.0, 2.0]), pd.Series([1.0, 2.0]), [1.0, 2.0], {"a": 1.0}, 0, "text", None],
+    ids=lambda args: type(args).__name__,
+)
+def test_arguments_that_are_no_tuple_are_one_argument_as_in_scipy(args: Any) -> None:
+    ours: list[Any] = []
+    theirs: list[Any] = []
+
+    def fun(x: Any, *more: Any, seen: list[Any]) -> float:
+        seen.append(more)
+        return f_at(x)
+
+    minimize(functools.partial(fun, seen=ours), [0.5, 0.6], args=args, bounds=BOUNDS, method="COBYLA", max_calls=20)
+    optimize.minimize(
+        functools.partial(fun, seen=theirs), [0.5, 0.6], args=args, method="Nelder-Mead", options={"maxfev": 5}
+    )
+    assert len(ours[0]) == len(theirs[0]) == 1 and ours[0][0] is args and theirs[0][0] is args
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [(0, (0,)), (2.5, (2.5,)), ((), ()), ([3.0, 4.0], (3.0, 4.0)), (np.array([3.0, 4.0]), (3.0, 4.0)), ("ab", ("ab",))],
+    ids=str,
+)
+def test_the_arguments_of_a_dict_reach_its_function(args: Any, expected: tuple[Any, ...]) -> None:
+    seen: list[Any] = []
+    rows = stacked({"type": "ineq", "fun": lambda x, *more: (seen.append(more), x[0])[1], "args": args})
+    assert rows is not None and rows(np.array([2.0, 3.0])).tolist() == [-2.0] and seen == [expected]
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "none"])
+def test_a_black_box_takes_scipys_forms_of_constraints(form: str) -> None:
+    x = np.array([0.5, 0.6])
+    rows = stacked(FORMS[form])
+    problem = BlackBox(f_at, FORMS[form], bounds=PAIRS)
+    assert rows is not None and problem.evaluate(x).h.tolist() == rows(x).tolist()
+    assert (
+        BlackBox(f_at, iter(np.atleast_1d(FORMS[form]).tolist()), bounds=PAIRS).evaluate(x).h.tolist()
+        == rows(x).tolist()
+    )
+
+
+def test_scipys_forms_are_about_one_point() -> None:
+    with pytest.raises(ValueError, match=r"Expected constraints as functions of points .* with vectorised=True"):
+        BlackBox(f_at, LINE, bounds=PAIRS, vectorised=True)
+    with pytest.raises(ValueError, match="Expected constraint 1 as a LinearConstraint"):
+        BlackBox(f_at, [3], bounds=PAIRS)
+
+
+@pytest.mark.parametrize("integrality", [1, [0, 1], np.array([True, False])], ids=str)
+def test_integer_variables_are_refused_in_a_sentence(integrality: Any) -> None:
+    with pytest.raises(ValueError, match="Expected continuous variables, got integrality"):
+        minimize(f_at, [0.5, 0.6], bounds=PAIRS, integrality=integrality)
+    assert minimize(f_at, [0.5, 0.6], bounds=PAIRS, integrality=[0, 0], max_calls=20).nit > 0

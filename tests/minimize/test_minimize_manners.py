@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pickle
 import time
@@ -47,6 +48,80 @@ def test_a_callback_of_x_as_in_older_scipy() -> None:
 
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOCEG", callback=callback)
     assert result.nit == 3 and np.array_equal(points[-1], result.x)
+
+
+@pytest.mark.parametrize("answer", [True, np.True_], ids=repr)
+@pytest.mark.parametrize("method", ["ZOCEG", "auto", "COBYLA", "CMAES"])
+def test_a_callback_that_returns_true_stops_the_run(method: str, answer: Any) -> None:
+    results: list[OptimizeResult] = []
+
+    def callback(xk: Array, state: OptimizeResult) -> Any:
+        assert np.array_equal(xk, state.x)
+        results.append(state)
+        return answer if len(results) == 3 else None
+
+    result = minimize(
+        f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method=method, callback=callback, max_calls=200
+    )
+    assert len(results) == result.nit == 3 and result.status == "stopped" and result.fun == results[-1].fun
+
+
+@pytest.mark.parametrize("answer", [None, False, 1, 0.5, np.array([True, True]), "yes"], ids=repr)
+def test_other_answers_of_a_callback_do_not_stop_it(answer: Any) -> None:
+    result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOCEG", callback=lambda xk: answer, max_calls=60)
+    assert result.status == "finished"
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.points: list[Array] = []
+
+    def __call__(self, xk: Array, state: OptimizeResult | None = None) -> None:
+        assert state is None
+        self.points.append(xk)
+
+    def of_all(self, *everything: Any) -> None:
+        assert len(everything) == 1
+        self.points.append(everything[0])
+
+    def keyword(self, *, intermediate_result: OptimizeResult) -> None:
+        self.points.append(intermediate_result.x)
+
+
+def test_callbacks_in_the_forms_that_scipy_takes() -> None:
+    listener, points = Listener(), list[Array]()
+    for callback in (
+        listener,
+        listener.of_all,
+        listener.keyword,
+        points.append,
+        functools.partial(listener, state=None),
+    ):
+        minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOCEG", callback=callback, max_calls=40)
+    assert len(points) > 0 and len(listener.points) == 4 * len(points)
+
+
+@pytest.mark.parametrize(
+    "callback", [3, lambda a, b, c: None, lambda x, *, more: None], ids=["number", "three", "keyword"]
+)
+def test_a_callback_that_cannot_be_called_is_refused_before_the_first_call(callback: Any) -> None:
+    calls: list[Array] = []
+    with pytest.raises(ValueError, match="Expected a (function as callback|callback of x)"):
+        minimize(lambda x: (calls.append(x), f_at(x))[1], [0.0, 0.0], bounds=BOUNDS, callback=callback)
+    assert not calls
+
+
+@pytest.mark.parametrize("value", [None, "a word", [1, 2], 0.5], ids=repr)
+def test_a_stop_reason_of_pycma_may_have_any_value(monkeypatch: pytest.MonkeyPatch, value: Any) -> None:
+    cma = pytest.importorskip("cma")
+    stop = cma.CMAEvolutionStrategy.stop
+
+    def stopped(self: Any, *arguments: Any, **options: Any) -> Any:
+        return {"noeffectcoord": value} if self.countiter >= 3 else stop(self, *arguments, **options)
+
+    monkeypatch.setattr(cma.CMAEvolutionStrategy, "stop", stopped)
+    result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method="CMAES", max_calls=200)
+    assert "pycma's noeffectcoord" in result.message and result.calls < 60 and result.success
 
 
 def test_what_else_a_callback_raises_goes_through() -> None:

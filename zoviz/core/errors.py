@@ -23,3 +23,11 @@ class OracleError(ZovizError):
 
 class BudgetSpent(Exception):
     """The next evaluation would exceed a budget of the oracle's, which the sentence names; control flow, no error."""
+
+
+def described(error: BaseException) -> str:
+    """Return an error in a sentence: zoviz's own, and an end by time, as they are; any other with its type."""
+    text, kind = str(error), type(error).__name__
+    if text and isinstance(error, (ZovizError, TimeoutError)):
+        return text
+    return f"{kind}: {text}" if text else kind

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from zoviz.core.errors import OracleError
+from zoviz.core.errors import OracleError, described
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure, FunctionCall
 from zoviz.evaluation.worker_processes import WorkerProcesses
@@ -119,7 +119,7 @@ def _by_executor(
             yield i, _result(futures[i])
     except Exception as error:  # another library's executor may raise anything
         raise OracleError(
-            f"Expected a black box that {type(executor).__name__} can evaluate, got {type(error).__name__}: {error}. "
+            f"Expected a black box that {type(executor).__name__} can evaluate, got {described(error)}. "
             "Processes need functions at the top of a module that they can import; ThreadPoolExecutor takes any."
         ) from error
     finally:

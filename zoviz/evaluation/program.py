@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zoviz.core.errors import OracleError
+from zoviz.core.errors import OracleError, described
 from zoviz.core.types import Array, Evaluation, Printed
 from zoviz.evaluation.function_call import Failure
 from zoviz.evaluation.launch import PLACE, Launch, signal_name
@@ -99,7 +99,7 @@ class Program:
             except OSError as error:
                 if isinstance(error, TimeoutError):
                     return Failure(error, counted=True)
-                sentence = f"Expected a program that can be started, got {type(error).__name__}: {error}."
+                sentence = f"Expected a program that can be started, got {described(error)}."
                 return Failure(OracleError(sentence))
             except OracleError as error:
                 return Failure(error, counted=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -36,11 +36,18 @@ FORMS = (
 
 
 class WithArguments:
-    """A function x -> function(x, *arguments) that can be pickled, unlike a closure."""
+    """A function x -> function(x, *arguments) that can be pickled, unlike a closure.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : object
+        A tuple of arguments; anything else is one argument, as SciPy's ``minimize`` takes it.
+    """
 
     def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
         self._function = function
-        self._arguments = tuple(arguments) if isinstance(arguments, (tuple, list)) else (arguments,)
+        self._arguments = arguments if isinstance(arguments, tuple) else (arguments,)
 
     def __call__(self, x: Array) -> Any:
         """Call the function at x with the further arguments."""
@@ -130,6 +137,20 @@ def stacked(constraints: Any) -> Stacked | None:
     return Stacked([_part(one, f"constraint {i}") for i, one in enumerate(each, start=1)]) if each else None
 
 
+def functions(constraints: Any) -> Any:
+    """Return None, a function or a sequence of functions as they are, and SciPy's forms as one function of all rows.
+
+    Raises
+    ------
+    ValueError
+        For anything else, as ``stacked`` does.
+    """
+    constraints = listed(constraints)
+    plain = constraints is None or callable(constraints)
+    plain = plain or (isinstance(constraints, Sequence) and all(callable(one) for one in constraints))
+    return constraints if plain else stacked(constraints)
+
+
 def _part(one: Any, name: str) -> Callable[[Array], Any]:
     if isinstance(one, Mapping):
         return _from_dict(one, name)
@@ -147,9 +168,22 @@ def _from_dict(one: Mapping[str, Any], name: str) -> Between:
     kind, function = str(one.get("type", "")).lower(), one.get("fun")
     if kind not in ("ineq", "eq") or not callable(function):
         raise ValueError(f"Expected {name} with 'type' 'ineq' or 'eq' and a callable 'fun', got {dict(one)!r:.80}.")
-    if one.get("args"):
-        function = WithArguments(function, one["args"])
+    function = WithArguments(function, _several(one.get("args", ())))
     return Between(function, 0.0, np.inf if kind == "ineq" else 0.0, name)
+
+
+def _several(arguments: Any) -> Any:
+    """Return the arguments of a dict as a tuple where SciPy would unpack them: any iterable, but for text."""
+    try:
+        return arguments if isinstance(arguments, (str, bytes)) else tuple(arguments)
+    except TypeError:  # no iterable: one argument
+        return arguments
+
+
+def listed(values: Any) -> Any:
+    """Return what can be read only once, or has no order of its own, as a list: iterators, views of dicts."""
+    once = isinstance(values, Iterable) and not isinstance(values, (Sequence, Mapping)) and not callable(values)
+    return list(values) if once and not hasattr(values, "__array__") else values
 
 
 def box(bounds: Bounds | None, x0: ArrayLike | None) -> Box:
@@ -177,7 +211,9 @@ def box(bounds: Bounds | None, x0: ArrayLike | None) -> Box:
             ) from None
         return Box(lower, upper)
     try:
-        pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+        # By its rows, also where iterating means something else, as over the columns of a table.
+        rows = np.asarray(bounds).tolist() if hasattr(bounds, "__array__") else bounds
+        pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in rows]
     except (TypeError, ValueError) as error:
         raise ValueError(f"Expected bounds as n pairs (lower, upper), got {bounds!r}.") from error
     return Box([low for low, _ in pairs], [high for _, high in pairs])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from zoviz.core.errors import OracleError
+from zoviz.core.errors import OracleError, described
 from zoviz.evaluation.function_call import Failure
 
 
@@ -33,7 +33,7 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
     try:
         call = pickle.loads(cargo) if isinstance(cargo, bytes) else cargo
     except Exception as error:  # importing a user's modules may raise anything
-        connection.send(f"{type(error).__name__}: {error}")
+        connection.send(described(error))
         return
     connection.send(True)
     # One thread and silent arithmetic, as in a run: the same bits as without processes.
@@ -66,5 +66,5 @@ def _portable(outcome: Any) -> Any:
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # pickling a user's class of error may raise anything
-        return Failure(OracleError(f"{type(error).__name__}: {error}"))
+        return Failure(OracleError(described(error)))
     return outcome

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from zoviz.core import defaults
 from zoviz.core.types import Array
-from zoviz.evaluation.scipy_constraints import WithArguments, stacked
+from zoviz.evaluation.scipy_constraints import WithArguments, listed, stacked
 from zoviz.minimize.session import Session
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
@@ -45,6 +45,7 @@ def minimize(
     scaled: bool = True,
     optimal_value: float | None = None,
     solver_options: Mapping[str, Any] | None = None,
+    integrality: ArrayLike | None = None,
 ) -> OptimizeResult:
     """Minimise fun(x) subject to constraints and bounds, from values alone.
 
@@ -59,7 +60,7 @@ def minimize(
     x0 : array_like, shape (n,), optional
         Start; None draws it from the bounds, or takes the problem's own.
     args : tuple
-        Further arguments of ``fun``.
+        Further arguments of ``fun``; what is no tuple is one argument.
     bounds : sequence of n pairs, or SciPy's ``Bounds``, optional
     constraints : constraint or sequence of constraints
         SciPy's ``LinearConstraint``, ``NonlinearConstraint`` and dicts (``'ineq'`` means >= 0, ``'eq'`` = 0), or
@@ -80,7 +81,8 @@ def minimize(
         As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means.
     callback : callable, optional
         Called after each iteration: with ``intermediate_result=`` (x, fun, maxcv, h, nit, calls so far) if that is the
-        name of its one parameter, else with x, as SciPy does. It stops the run by raising ``StopIteration``.
+        name of its one parameter, with x and that result if it takes two, else with x, as SciPy does. It stops the run
+        by returning True or by raising ``StopIteration``.
     tolerance : float
         Largest component of h that counts as feasible.
     replicas, iterations, seconds, targets, stop_at_targets
@@ -92,6 +94,8 @@ def minimize(
         The optimum f*, where it is known: for the target and the trace "gap".
     solver_options : mapping, optional
         The solver's parameters by name, dotted for its estimator's (``{"estimator.batch_size": 10}``).
+    integrality : array_like, optional
+        As in SciPy's ``differential_evolution``; refused unless all are 0, since every variable is continuous here.
 
     Returns
     -------
@@ -126,13 +130,24 @@ def minimize(
     >>> result.success, round(result.fun, 2)
     (True, 1.0)
     """
+    if integrality is not None and np.any(integrality):
+        raise ValueError(
+            "Expected continuous variables, got integrality: no method here keeps variables integer. Round in fun, or "
+            "use scipy.optimize.differential_evolution."
+        )
+    no_arguments = isinstance(args, tuple) and not args
     given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
     given |= {"scaled": scaled, "optimal_value": optimal_value}
     if isinstance(fun, Problem) or (isinstance(fun, type) and issubclass(fun, Problem)):
-        own = {"args": args, "bounds": bounds, "constraints": constraints, "joint": joint or None}
+        own = {
+            "args": None if no_arguments else args,
+            "bounds": bounds,
+            "constraints": constraints,
+            "joint": joint or None,
+        }
         problem = _taken(fun() if isinstance(fun, type) else fun, own, given)
     else:
-        problem = _pose(WithArguments(fun, args) if args != () else fun, bounds, constraints, joint, given)
+        problem = _pose(fun if no_arguments else WithArguments(fun, args), bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
     session = Session(problem, max_calls, noise is not None, settings)
@@ -146,7 +161,7 @@ def _start(x0: Any) -> Array | None:
     if x0 is None:
         return None
     try:
-        return np.atleast_1d(np.asarray(x0, dtype=float))
+        return np.atleast_1d(np.asarray(listed(x0), dtype=float))
     except (TypeError, ValueError):
         raise ValueError(f"Expected x0 as n numbers, got {x0!r:.80}.") from None
 

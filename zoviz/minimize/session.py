@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from numbers import Integral
@@ -12,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core import defaults
-from zoviz.core.errors import OracleError
+from zoviz.core.errors import OracleError, described
 from zoviz.core.ranking import first_by_means, is_feasible
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.minimize.best_point import BestPoint
+from zoviz.minimize.callbacks import adapted
 from zoviz.problems.base import Problem
 from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine.result import OptimizeResult, Result
@@ -121,6 +121,7 @@ class Session:
             Parameters of the solver, by name.
         callback : callable, optional
         """
+        call = None if callback is None else adapted(callback)  # first: where it is refused nothing is paid
         facts = self.examine()
         if self._all_fixed:
             solver, reason = self._solver(method, options, 1)
@@ -141,7 +142,7 @@ class Session:
         run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls}))
         try:
             observers = [_Recording(self._best)]
-            run.run(None if callback is None else self._observer(callback, run, facts), observers=observers)
+            run.run(None if call is None else self._observer(call, run, facts), observers=observers)
         except OracleError:
             if run.frozen < self._replicas:  # else the points queried so far are an answer
                 raise
@@ -163,7 +164,7 @@ class Session:
         if isinstance(value, Failure):
             if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
                 raise value.error
-            raise OracleError(f"Expected a value at the start, got none: {value.error}") from value.error
+            raise OracleError(f"Expected a value at the start, got none: {described(value.error)}") from value.error
         if not (np.isfinite(value.f) and np.isfinite(value.h).all()):
             raise OracleError(
                 f"Expected finite values at the start, got f = {value.f:g} and h = {value.h}: begin where the "
@@ -244,25 +245,14 @@ class Session:
             _set(solver, name, value)
         return solver, reason
 
-    def _observer(self, callback: Callable[..., object], run: Run, facts: Facts) -> Callable[[], None]:
-        """Return the callback in SciPy's manner, to be called after each iteration."""
-        if not callable(callback):
-            raise ValueError(f"Expected a function as callback, got {callback!r:.80}.")
-        try:
-            wants_result = set(inspect.signature(callback).parameters) == {"intermediate_result"}
-        except ValueError:  # a builtin without a signature
-            wants_result = False
+    def _observer(self, call: Callable[[OptimizeResult], bool], run: Run, facts: Facts) -> Callable[[], None]:
+        """Return what calls an ``adapted`` callback, to be called after each iteration."""
 
         def observe() -> None:
             best, progress = self._best, run.progress
             calls = facts.calls + progress.calls * self._replicas
             so_far = {"x": best.x.copy(), "fun": best.f, "maxcv": best.violation, "h": best.h.copy()}
-            try:
-                if wants_result:
-                    callback(intermediate_result=OptimizeResult(**so_far, nit=progress.iteration, calls=calls))
-                else:
-                    callback(so_far["x"])
-            except StopIteration:
+            if call(OptimizeResult(**so_far, nit=progress.iteration, calls=calls)):
                 run.stop()
 
         return observe

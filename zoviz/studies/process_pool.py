@@ -10,7 +10,7 @@ from multiprocessing import active_children, get_context
 
 from tqdm import tqdm
 
-from zoviz.core.errors import ZovizError
+from zoviz.core.errors import ZovizError, described
 
 LOST = "the store did not take them"
 """Default reason for a cell that has no stored result and reported no error."""
@@ -54,7 +54,7 @@ def wait_for_all(futures: Sequence[Future[str]], bar: tqdm) -> str:
             elif isinstance(error, (ZovizError, ValueError)):
                 raise error
             else:
-                lost = f"{type(error).__name__}: {error}".rstrip(".")
+                lost = described(error).rstrip(".")
     finally:
         for future in futures:
             future.cancel()

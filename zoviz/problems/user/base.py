@@ -10,14 +10,14 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike
 
-from zoviz.core.errors import OracleError
+from zoviz.core.errors import described
 from zoviz.core.parameters import ABSENT
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
 from zoviz.evaluation.evaluators import Evaluator, Workers
 from zoviz.evaluation.function_call import Failure, at
-from zoviz.evaluation.scipy_constraints import Bounds, box
+from zoviz.evaluation.scipy_constraints import Bounds, box, listed
 from zoviz.problems.base import Problem
 
 
@@ -81,7 +81,7 @@ class Simulation(Problem):
     domain: Box
 
     def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
+        super().__init__(**params | {name: listed(params[name]) for name in ("bounds", "x0") if name in params})
         self._m = self.m_constraints
         self._place()
         self._evaluator = self._make_evaluator()
@@ -240,6 +240,5 @@ class Simulation(Problem):
         """Return NaN for a failure that counts as a value; raise any other."""
         if not failure.counted and self.on_error == "raise":
             raise failure.error
-        kind = "" if isinstance(failure.error, (OracleError, TimeoutError)) else f"{type(failure.error).__name__}: "
-        self._failure_message = self._failure_message or f"The first failure, at {at(x)}: {kind}{failure.error}"
+        self._failure_message = self._failure_message or f"The first failure, at {at(x)}: {described(failure.error)}"
         return Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))

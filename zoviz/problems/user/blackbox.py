@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.evaluators import Evaluator, check_workers
 from zoviz.evaluation.function_call import Failure, FunctionCall, zero
-from zoviz.evaluation.scipy_constraints import Bounds
+from zoviz.evaluation.scipy_constraints import Bounds, Stacked, functions
 from zoviz.problems.user.base import Simulation
 
 
@@ -48,7 +48,8 @@ class BlackBox(Simulation):
         x of shape (n,) to a number; with ``joint=True`` to ``(f, h)``, one simulation for both. With
         ``vectorised=True`` x comes as (..., n), f goes as (...,) and h as (..., m).
     constraints : callable or sequence of callables, optional
-        x to a number or m numbers, feasible where all are <= 0.
+        x to a number or m numbers, feasible where all are <= 0; or SciPy's forms of constraints, as ``minimize`` takes
+        them.
     bounds : sequence of n pairs, or an object with ``lb`` and ``ub``, optional
         Box for x; None in a pair means unbounded on that side.
     x0 : array_like, shape (n,), optional
@@ -104,7 +105,13 @@ class BlackBox(Simulation):
         if objective is None:
             params = {"vectorised": True, "optimal_value": 1.0} | params
         else:
-            params = {"objective": objective, "constraints": constraints, "bounds": bounds} | params
+            rows = functions(constraints)
+            if isinstance(rows, Stacked) and rows is not constraints and params.get("vectorised"):
+                raise ValueError(
+                    "Expected constraints as functions of points (..., n) with vectorised=True, got "
+                    f"{constraints!r:.80}: SciPy's forms are about one point."
+                )
+            params = {"objective": objective, "constraints": rows, "bounds": bounds} | params
         super().__init__(**({"x0": x0, "m_constraints": m} | params))
         self._early_values: dict[int, _EarlyValue] = {}
 

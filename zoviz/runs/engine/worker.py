@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.errors import BudgetSpent, OracleError
+from zoviz.core.errors import BudgetSpent, OracleError, described
 from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Mark, Streams
 from zoviz.core.threads.blas import SingleBlasThread
@@ -142,7 +142,7 @@ class Worker:
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
         except Exception as error:  # a black box may raise anything: the run has failed, and wait() raises it again
             self.error = error
-            self._end(RunStatus.FAILED, _sentence(error))
+            self._end(RunStatus.FAILED, described(error))
         finally:
             self._close()
 
@@ -158,7 +158,7 @@ class Worker:
                 # run whose measures raise would never be seen to end.
                 if self.error is None:
                     self.error = error
-                    self._end(RunStatus.FAILED, _sentence(error))
+                    self._end(RunStatus.FAILED, described(error))
         outcome, message = self._outcome
         if outcome is RunStatus.FINISHED and self.guard.divergences:
             outcome = RunStatus.DIVERGED
@@ -494,7 +494,3 @@ class Worker:
             hidden,
         )
         return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
-
-
-def _sentence(error: Exception) -> str:
-    return str(error) or type(error).__name__

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from zoviz.core.errors import ZovizError
+from zoviz.core.errors import described
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
@@ -161,7 +161,7 @@ class Recorder(RunObserver):
             self._snapshots = self._worker.iteration, rows.snapshots(self._worker)
             self._state_error = ""
         except Exception as error:  # whatever it is, the run goes on, and says so
-            self._state_error = f"Its state could not be stored: {_reason(error)}"
+            self._state_error = f"Its state could not be stored: {described(error)}"
         now = time.perf_counter()
         self._next = now + _SHARE * (now - started)
         self._answered.set()
@@ -217,13 +217,9 @@ class Recorder(RunObserver):
                 with self._database.writing() as connection:
                     count = write(connection)
             except Exception as error:  # likewise
-                self.storage_message = f"Storing failed: {_reason(error)}"
+                self.storage_message = f"Storing failed: {described(error)}"
                 return
             del self._entries[:count]
             if settle is not None:
                 settle()
             self.storage_message = self._state_error
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, ZovizError) else f"{type(error).__name__}: {error}"

@@ -89,7 +89,7 @@ class CMAES(ExternalSolver):
             strategy.tell(points, ranks.tolist())
             if task.m:
                 fitness.update(strategy)
-        reasons = ", ".join(f"{name} {value:g}" for name, value in strategy.stop().items())
+        reasons = ", ".join(f"{name} {_shown(value)}".rstrip() for name, value in strategy.stop().items())
         return Ended(f"pycma's {reasons}", _multipliers(fitness, task.m))
 
     def strategy(self, task: Task) -> Any:
@@ -113,6 +113,11 @@ class CMAES(ExternalSolver):
             "verb_log": 0,
             "verb_disp": 0,
         }
+
+
+def _shown(value: Any) -> str:
+    """Return the value of a stop reason, which may be a number, a list, text or None."""
+    return f"{value:g}" if isinstance(value, (int, float)) else "" if value is None else str(value)
 
 
 def _normal(seed: int) -> Callable[..., Array]:

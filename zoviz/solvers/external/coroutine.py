@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from zoviz.core.errors import ZovizError
+from zoviz.core.errors import ZovizError, described
 from zoviz.core.types import Array, Evaluation
 
 
@@ -147,7 +147,7 @@ class LibraryRun:
             request = Ended(str(standstill))
         except Exception as error:  # another library may raise anything: it ends this replica, and the others go on
             self.error = error
-            request = Ended(f"{type(error).__name__}: {error}")
+            request = Ended(described(error))
         if request.dual is not None:
             self.dual = np.maximum(request.dual, 0.0)
         self.points = request.points if isinstance(request, Request) else None
