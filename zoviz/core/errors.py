@@ -1,5 +1,11 @@
 """The exceptions of zoviz: each carries one sentence for the person at the screen."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
 
 class ZovizError(Exception):
     """A sentence for the person at the screen: what was expected, what came, what to do."""
@@ -23,6 +29,23 @@ class OracleError(ZovizError):
 
 class BudgetSpent(Exception):
     """The next evaluation would exceed a budget of the oracle's, which the sentence names; control flow, no error."""
+
+
+def leave_result(error: BaseException, result: Callable[[], Any]) -> None:
+    """Leave what was found so far on an error that is about to be raised, as its attribute ``result``, with a note.
+
+    Parameters
+    ----------
+    error : BaseException
+    result : callable
+        Returns the result so far, None where there is none.
+    """
+    found, first = result(), not hasattr(error, "result")
+    if found is not None:
+        with suppress(AttributeError):  # of a class with slots
+            error.result = found  # type: ignore[attr-defined]
+            if first:
+                error.add_note("What was found so far is this exception's attribute result, with x and fun.")
 
 
 def described(error: BaseException) -> str:

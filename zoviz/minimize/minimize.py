@@ -10,6 +10,7 @@ import param
 from numpy.typing import ArrayLike
 
 from zoviz.core import defaults
+from zoviz.core.errors import leave_result
 from zoviz.core.types import Array
 from zoviz.evaluation.scipy_constraints import WithArguments, listed, stacked
 from zoviz.minimize.session import Session
@@ -114,7 +115,8 @@ def minimize(
     OracleError
         Where ``fun`` returns no value at the start, or something useless.
     Exception
-        What ``fun`` raises, unless ``on_error="fail"``.
+        What ``fun`` raises, unless ``on_error="fail"``. Any exception, Ctrl-C's too, has the result so far as its
+        attribute ``result``, where a point has been evaluated by then.
 
     Notes
     -----
@@ -153,6 +155,9 @@ def minimize(
     session = Session(problem, max_calls, noise is not None, settings)
     try:
         return session.solve(method, solver_options or {}, callback)
+    except BaseException as error:
+        leave_result(error, session.result_so_far)
+        raise
     finally:
         problem.release()
 

@@ -336,6 +336,28 @@ class Session:
             trace=Trace() if result is None else result.trace,
         )
 
+    def result_so_far(self) -> OptimizeResult | None:
+        """Return the best point of all that was evaluated, for who is about to see an exception; None without one."""
+        best = self._best
+        if not len(best.x):
+            return None
+        positive = np.maximum(best.h, 0.0)
+        kind = "best feasible" if best.feasible else "least violating"
+        return OptimizeResult(
+            message=f"Ended by an exception: x is the {kind} of {best.points} points.",
+            x=best.x.copy(),
+            fun=best.f,
+            success=False,
+            violation=math.hypot(*positive),
+            maxcv=float(positive.max(initial=0.0)),
+            h=best.h.copy(),
+            status=RunStatus.FAILED,
+            calls=best.points,
+            best_x=best.x.copy() if best.feasible else np.full_like(best.x, np.nan),
+            best_fun=best.f if best.feasible else np.nan,
+            seed=self._settings["seed"],
+        )
+
 
 class _Recording(RunObserver):
     """An observer that enters what a run evaluates into a best point."""

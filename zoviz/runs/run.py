@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import param
 
 from zoviz.core import defaults
-from zoviz.core.errors import ZovizError
+from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
 from zoviz.core.types import Printed, Sketch
 from zoviz.core.units import Units
@@ -284,7 +284,7 @@ class Run(RunSettings):
         TimeoutError
             If the run is still going on after ``timeout`` seconds.
         Exception
-            What the black box raised, with the trace kept.
+            What the black box raised, with the trace kept, and the result so far as its attribute ``result``.
         """
         if self._thread is not None:
             self._thread.join(timeout)
@@ -292,6 +292,7 @@ class Run(RunSettings):
                 raise TimeoutError(f"The run is still {self.status} after {timeout:g} s.")
         self.release()
         if self._worker is not None and self._worker.error is not None:
+            leave_result(self._worker.error, lambda: None if self.state is None else self.result)
             raise self._worker.error
         return self.result
 
