@@ -1,4 +1,4 @@
-"""A look inside a server: loop lag, worker threads and the iterations of a run that no page owns, in a file.
+"""A look inside a server: loop lag, worker threads, pages and the iterations of a run that no page owns, in a file.
 
 A module of its own: what a served script defines ends with the session that ran it.
 """
@@ -10,10 +10,12 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
+from weakref import WeakSet
 
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
+from zoviz.views.app.dashboard import Dashboard
 
 
 class Probe:
@@ -21,6 +23,7 @@ class Probe:
 
     def __init__(self, report: Path, shared: bool) -> None:
         self.path = report
+        self.pages: WeakSet[Dashboard] = WeakSet()
         self.lags: deque[float] = deque(maxlen=3000)
         self.run = Run(problem=NonconvexQCQP(), solver=ZOSPLM(), replicas=20)
         if shared:
@@ -39,6 +42,7 @@ class Probe:
         while True:
             workers = sum(thread.name == "zoviz-run" for thread in threading.enumerate())
             facts = {"time": time.perf_counter(), "workers": workers, "iteration": self.run.progress.iteration}
+            facts["pages"] = len(self.pages)
             part = self.path.with_suffix(".part")
             part.write_text(json.dumps({**facts, "lags": list(self.lags)}), encoding="utf-8")
             os.replace(part, self.path)

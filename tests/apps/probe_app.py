@@ -15,6 +15,7 @@ prepare()
 shared = "shared" in sys.argv
 probe = pn.state.as_cached("probe", Probe, report=Path(sys.argv[1]), shared=shared)
 dashboard = Dashboard()
+probe.pages.add(dashboard)
 if shared:
     dashboard.controller.outlive = True
     dashboard.controller.watch_run(probe.run)

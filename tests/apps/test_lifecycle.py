@@ -1,4 +1,4 @@
-"""A closed tab ends its run's thread."""
+"""A closed tab ends its run's thread, and the server forgets the page."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from helpers.waiting import until
+
 PROBE = Path(__file__).with_name("probe_app.py")
 
 
 def workers(report: Path) -> int:
-    return json.loads(report.read_text(encoding="utf-8"))["workers"]
+    return fact(report, "workers")
+
+
+def fact(report: Path, name: str) -> int:
+    return json.loads(report.read_text(encoding="utf-8"))[name]
 
 
 @pytest.mark.parametrize(
@@ -37,3 +43,4 @@ def test_a_closed_tab_ends_its_run(serve, open_lab, tmp_path, flags) -> None:
     elapsed = time.monotonic() - closed
     print(f"the thread ended {elapsed:.1f} s after its tab was closed")
     assert workers(report) == 1 and staying.status() == "running", "the other tab's run goes on"
+    until(lambda: fact(report, "pages") == 1, pause=0.2)

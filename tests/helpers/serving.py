@@ -156,13 +156,14 @@ def start(app: Path, log: Path, args: tuple[str, ...]) -> Server:
 
 
 @contextmanager
-def serving(make: Callable[[], Any]) -> Iterator[int]:
+def serving(make: Callable[[], Any], **options: Any) -> Iterator[int]:
     """Serve what a function makes from a thread of this process while the block runs; yield the port.
 
-    Panel returns before its thread listens: on a busy machine a browser was refused that came at once.
+    ``options`` are those of ``panel.serve``. Panel returns before its thread listens: on a busy machine a browser was
+    refused that came at once.
     """
     port = free_port()
-    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
+    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False, **options)
     try:
         until_listening(port, server)
         yield port

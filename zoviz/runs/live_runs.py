@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import NamedTuple
+from weakref import ref
 
 import psutil
 
@@ -74,6 +75,9 @@ UNLIMITED = Limits()
 class LiveRuns:
     """The runs at work in one process by id, whichever page began them.
 
+    A run is held by its own thread while it is at work: here it is not, since no page may be left that would remove it
+    once it has ended.
+
     Parameters
     ----------
     limits : Limits
@@ -89,7 +93,7 @@ class LiveRuns:
 
     def __init__(self, limits: Limits = UNLIMITED, turns: Turns | None = None) -> None:
         self.limits, self._turns, self.closing = limits, turns, False
-        self._runs: dict[str, tuple[Run, str]] = {}
+        self._runs: dict[str, tuple[ref[Run], str]] = {}
 
     def __len__(self) -> int:
         return len(self._at_work())
@@ -116,7 +120,7 @@ class LiveRuns:
 
     def add(self, run: Run, person: str = "") -> None:
         """Add a run that was started elsewhere, so that other pages find it."""
-        self._runs.setdefault(run.id, (run, person))
+        self._runs.setdefault(run.id, (ref(run), person))
 
     def remove(self, run: Run) -> None:
         """Remove a run that has ended."""
@@ -141,9 +145,11 @@ class LiveRuns:
         return [run for run in runs if run.active]
 
     def _at_work(self) -> list[tuple[Run, str]]:
-        """Return the runs that have not ended; others are forgotten, as no page may be left that would remove them."""
-        self._runs = {id: pair for id, pair in list(self._runs.items()) if pair[0].active}
-        return list(self._runs.values())
+        """Return the runs that have not ended; the others are forgotten."""
+        pairs = [(at_work(), person) for at_work, person in list(self._runs.values())]
+        runs = [(run, person) for run, person in pairs if run is not None and run.active]
+        self._runs = {run.id: (ref(run), person) for run, person in runs}
+        return runs
 
     def _admit(self, run: Run, person: str) -> None:
         if self.closing:

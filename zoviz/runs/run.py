@@ -226,13 +226,18 @@ class Run(RunSettings):
         observers : iterable of RunObserver
             Told of the run's course by its worker.
         """
-        worker = self.prepare(*observers)
+        self.prepare(*observers)
         if steps is not None:
             self._command("step", steps)
         # From here on the worker is its thread's: others post to its inbox, and read its trace, counters and status.
-        self._thread = threading.Thread(target=worker.work, name="zoviz-run", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="zoviz-run", daemon=True)
         self._thread.start()
         return self
+
+    def _work(self) -> None:
+        """Do the work, in the run's thread, which holds the run until it has ended."""
+        if self._worker is not None:
+            self._worker.work()
 
     def run(self, observer: Callable[[], object] | None = None, *, observers: Iterable[RunObserver] = ()) -> Result:
         """Run in this thread, to the end of a budget.

@@ -144,12 +144,12 @@ def test_another_page_of_the_server_joins_a_run_while_it_goes_on(make: Callable[
     assert not make().join(run.id), "nobody joins what has ended"
 
 
-def test_a_page_that_is_closed_ends_its_run(make: Callable[[], RunController]) -> None:
+def test_a_page_that_is_closed_interrupts_its_run(make: Callable[[], RunController]) -> None:
     controller = make()
     controller.start()
     controller.close()
     until(lambda: ended(controller))
-    assert controller.status == "stopped"
+    assert controller.status == "interrupted"
 
 
 class Card:

@@ -36,7 +36,7 @@ from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_legends, keep_ranges, keep_styles, lay_out_once
 from zoviz.views.common.figure_frame import EVERY
-from zoviz.views.common.panel_internals import harden_page, messages_wait
+from zoviz.views.common.panel_internals import drop_views_with_session, harden_page, messages_wait
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import THEME, section, tooltip, use_own_resources
 from zoviz.views.controls.about_problem import typeset_formulas
@@ -464,7 +464,9 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.count_interrupted()
         values = {name: parts[-1].decode(errors="replace") for name, parts in pn.state.session_args.items()}
         self.read_address(urlencode(values))
-        pn.state.on_session_destroyed(lambda _: self._close())
+        if pn.state.curdoc is not None:  # else, in a notebook's cell, the end of any session would close this page
+            drop_views_with_session()
+            pn.state.on_session_destroyed(lambda _: self._close())
 
     def _close(self) -> None:
         """End what works for the page alone, with its session."""

@@ -14,6 +14,7 @@ from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.runs.store import Store
 from zoviz.views.app.process import configure_process, show_error
+from zoviz.views.common.panel_internals import drop_views_with_session
 
 
 def shared_store(url: str | None) -> Store | None:
@@ -60,12 +61,16 @@ def embed(make: Callable[[], Any], height: int = 900) -> Any:
     """
     from IPython.display import IFrame
 
+    def page() -> Any:
+        drop_views_with_session()
+        return make()
+
     configure_process()
     pn.config.notifications, pn.config.exception_handler = True, show_error
     port = free_port()
     options = {"port": port, "address": "127.0.0.1", "show": False, "threaded": True, "verbose": False}
     # A thread that a daemon starts is one too: the server must not hold up the end of the process.
-    starter = threading.Thread(target=pn.serve, args=(make,), kwargs=options, daemon=True)
+    starter = threading.Thread(target=pn.serve, args=(page,), kwargs=options, daemon=True)
     starter.start()
     starter.join()
     return IFrame(f"http://127.0.0.1:{port}/", "100%", height)

@@ -284,11 +284,32 @@ def harden_page(page: pmui.Page) -> None:
 
     A browser may set any property: where the logo is text, Panel reads the file of that name and sends it, so only None
     is left as a value. And ``busy`` is set by every click of any session, for which every open page is searched for
-    models twice; a value of its own, rather than a link to ``pn.state.busy``, ends that.
+    models twice; a value of its own, rather than a link to ``pn.state.busy``, ends that. Param leaves the link's
+    watcher on ``pn.state``, which would hold the page for as long as the server runs.
     """
     page.param["logo"].class_ = type(None)
     with edit_readonly(page):
         page.busy = False
+    for _, watcher in page._param__private.ref_watchers:
+        if watcher.inst is pn.state:
+            pn.state.param.unwatch(watcher)
+
+
+def drop_views_with_session() -> None:
+    """Have Panel drop all that it holds of the page being made once the page's session has ended.
+
+    Panel does so itself, but not of the area of notifications: it is in the list of all views, and not among those that
+    know their documents. The whole page would stay with it, runs and all.
+    """
+    document = pn.state.curdoc
+
+    def drop(context: object) -> None:
+        for ref, (_, _, owner, _) in list(pn.state._views.items()):
+            if owner is document:
+                del pn.state._views[ref]
+
+    if document is not None:
+        pn.state.on_session_destroyed(drop)
 
 
 FIND_CODE, FIND_STYLES = (vars(MaterialComponent)[name].f for name in ("_bundle_path", "_bundle_css"))

@@ -315,9 +315,10 @@ class RunController(param.Parameterized):
         self.runs_shown.take_off(key)
 
     def close(self) -> None:
-        """End the run's thread with the page's session, unless the run is to outlive it."""
-        if not self.outlive:
-            self.stop()
+        """Interrupt the run at the end of the page's session, unless it is to outlive it: nobody has stopped it."""
+        self.waiting, self._going_back = False, None
+        if self.run is not None and not self.outlive:
+            self.run.interrupt()
 
     def look(self) -> None:
         """Update the run's status; called after every command and a few times a second."""
