@@ -32,9 +32,24 @@ def test_failures_count_as_the_largest_loss_and_two_as_a_tie() -> None:
     assert compare({"A": b, "B": b}, generator)[0].decision is Decision.CANNOT_TELL
 
 
-def test_few_pairs_tell_nothing() -> None:
-    one = compare({"A": np.zeros(7), "B": np.ones(7)}, np.random.default_rng(0))[0]
-    assert one.decision is Decision.CANNOT_TELL and one.p_value == 1.0
+def test_too_few_pairs_are_no_test_and_it_is_said_how_they_came_out() -> None:
+    one = compare({"A": np.zeros(5), "B": np.full(5, 50.0)}, np.random.default_rng(0))[0]
+    assert one.decision is Decision.TOO_FEW and one.p_value == 1.0
+    assert one.evidence == "5 pairs: 8 that differ are needed; better in 5 of 5"
+    ties = compare({"A": np.zeros(9), "B": np.eye(1, 9)[0]}, np.random.default_rng(0))[0]
+    assert ties.evidence == "9 pairs, of which 1 differ: 8 that differ are needed; better in 1 of 9"
+    assert compare({"A": np.zeros(9), "B": np.zeros(9)}, np.random.default_rng(0))[0].decision is Decision.CANNOT_TELL
+
+
+def test_the_evidence_names_who_has_no_value_and_prints_no_infinite_difference() -> None:
+    some, none = np.linspace(1.0, 2.0, 12), np.full(12, np.inf)
+    won, lost = (
+        compare(pair, np.random.default_rng(0))[0] for pair in ({"A": some, "B": none}, {"A": none, "B": some})
+    )
+    assert won.evidence.startswith("B has no value in half of the pairs or more, better in 12 of 12 pairs, p = ")
+    assert lost.evidence.startswith("A has no value in half of the pairs or more, better in 0 of 12 pairs, p = ")
+    few = compare({"A": some, "B": np.where(np.arange(12) < 5, np.inf, some - 1.0)}, np.random.default_rng(0))[0]
+    assert "(-∞ to 1), better in 5 of 12 pairs" in few.evidence
 
 
 def test_methods_need_equally_many_losses() -> None:

@@ -24,6 +24,8 @@ class Decision(StrEnum):
     BETTER = "better"
     WORSE = "worse"
     CANNOT_TELL = "cannot tell"
+    TOO_FEW = "too few pairs"
+    """Fewer pairs differ than the test needs to reach its level, whatever they say."""
     ALIKE = "alike"
     """The interval of the median difference is within what matters, where that is said."""
 
@@ -35,6 +37,8 @@ class Comparison(NamedTuple):
     ----------
     first, second : str
     pairs : int
+    lower_pairs, higher_pairs : int
+        Pairs in which the first's loss is the lower, and the higher one.
     difference : float
         Median of the first's losses minus the second's.
     lower, upper : float
@@ -47,11 +51,40 @@ class Comparison(NamedTuple):
     first: str
     second: str
     pairs: int
+    lower_pairs: int
+    higher_pairs: int
     difference: float
     lower: float
     upper: float
     p_value: float
     decision: Decision
+
+    @property
+    def verb(self) -> str:
+        """The words between the names of the two methods."""
+        words = {
+            Decision.BETTER: "is better than",
+            Decision.WORSE: "is worse than",
+            Decision.ALIKE: "is as good as",
+            Decision.TOO_FEW: "has too few pairs to be tested against",
+        }
+        return words.get(self.decision, "is not significantly different from")
+
+    @property
+    def evidence(self) -> str:
+        """The figures behind the decision, in words."""
+        if self.decision is Decision.TOO_FEW:
+            differing = self.lower_pairs + self.higher_pairs
+            counted = f"{self.pairs} pair{'s' * (self.pairs != 1)}"
+            counted += "" if differing == self.pairs else f", of which {differing} differ"
+            return f"{counted}: {_FEWEST} that differ are needed; better in {self.lower_pairs} of {self.pairs}"
+        if np.isinf(self.difference):
+            without = self.second if self.difference < 0 else self.first
+            middle = f"{without} has no value in half of the pairs or more"
+        else:
+            ends = [f"{end:.2g}".replace("inf", "∞") for end in (self.lower, self.upper)]
+            middle = f"median difference {self.difference:.2g} ({' to '.join(ends)})"
+        return f"{middle}, better in {self.lower_pairs} of {self.pairs} pairs, p = {self.p_value:.2g}"
 
 
 def holm(p_values: Array) -> Array:
@@ -141,10 +174,13 @@ def _comparison(
     lower, upper = np.quantile(medians, [LEVEL / 2.0, 1.0 - LEVEL / 2.0], method="inverted_cdf")
     centre = float(np.quantile(difference, 0.5, method="inverted_cdf"))
     lower_is_first = _signed_ranks(difference).sum() < 0.0
+    lower_pairs, higher_pairs = int((difference < 0.0).sum()), int((difference > 0.0).sum())
     if least > 0.0 and -least <= lower <= upper <= least:
         decision = Decision.ALIKE
+    elif 0 < lower_pairs + higher_pairs < _FEWEST:
+        decision = Decision.TOO_FEW
     elif p >= LEVEL or abs(centre) < least:
         decision = Decision.CANNOT_TELL
     else:
         decision = Decision.BETTER if lower_is_first else Decision.WORSE
-    return Comparison(first, second, k, centre, float(lower), float(upper), p, decision)
+    return Comparison(first, second, k, lower_pairs, higher_pairs, centre, float(lower), float(upper), p, decision)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.benchmark.paired_comparison import Comparison, compare
+from zoviz.core.ranking import quartile
 from zoviz.core.types import Array
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.runs.engine import columns
@@ -51,7 +52,7 @@ class ComparedRun(NamedTuple):
     Attributes
     ----------
     name, problem, solver : str
-        The last two as titles.
+        The last two as titles; the problem's with the parameters in which another of its kind differs.
     verdict : str
         One word; empty before the first step.
     draws : Hashable
@@ -75,8 +76,7 @@ class ComparedRun(NamedTuple):
 
     def quartiles(self, measure: str) -> Quartiles:
         """Return the quartiles of a measure, each a value that a replica has: of two the upper one."""
-        values = np.sort(self.measures[measure])
-        return Quartiles(*(float(values[int(share * (values.size - 1) + 0.5)]) for share in (0.25, 0.5, 0.75)))
+        return Quartiles(*(quartile(self.measures[measure], share) for share in (0.25, 0.5, 0.75)))
 
 
 def measures_of(run: Run | StoredRun) -> dict[str, Array]:
@@ -110,6 +110,7 @@ def compared(
     begun = {name: run for name, run in runs.items() if len(run.trace)}
     recipes = {name: _recipes(run) for name, run in begun.items()}
     parameters = _differing({name: solver for name, (_, solver) in recipes.items()})
+    variants = _differing({name: problem for name, (problem, _) in recipes.items()})
     settings = {name: {one: str(getattr(run, one)) for one in SETTINGS} for name, run in begun.items()}
     varied = [one for one in SETTINGS if len({own[one] for own in settings.values()}) > 1]
     out = []
@@ -118,9 +119,9 @@ def compared(
         draws = json.dumps(recipes[name][0], sort_keys=True), run.seed, run.replicas
         verdict = judge(run) if len(run.trace) > 1 else None
         word = "" if verdict is None else str(verdict.word)
-        out.append(
-            ComparedRun(name, _title(run.problem), _title(run.solver), word, draws, own, measures_of(run), _below(run))
-        )
+        variant = ", ".join(f"{parameter} = {value}" for parameter, value in variants[name].items())
+        problem = _title(run.problem) + (f" ({variant})" if variant else "")
+        out.append(ComparedRun(name, problem, _title(run.solver), word, draws, own, measures_of(run), _below(run)))
     return out
 
 
@@ -155,7 +156,7 @@ def _flat(recipe: Any, path: str = "") -> dict[str, str]:
 
 
 def _differing(recipes: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return, for each run, the parameters that another run of the same solver has otherwise."""
+    """Return, for each run, the parameters in which another run's solver, or problem, of the same class differs."""
     flat = {name: _flat(recipe) for name, recipe in recipes.items()}
     out: dict[str, dict[str, str]] = {}
     for name, recipe in recipes.items():

@@ -12,7 +12,7 @@ import numpy as np
 from zoviz.benchmark.courses import Benchmark, Hits
 from zoviz.benchmark.cuts import by_dimension, by_kind
 from zoviz.benchmark.exchange.tables import profile_table, table_file
-from zoviz.benchmark.paired_comparison import Comparison, Decision
+from zoviz.benchmark.paired_comparison import Comparison
 from zoviz.benchmark.profiles import Profile, data_profile, performance_profile
 from zoviz.benchmark.report import compared_solvers, latex, markdown, shares
 from zoviz.benchmark.running_time import TARGETS, expected_running_time, running_time_distribution
@@ -110,7 +110,7 @@ def _print(bench: Benchmark, levels: dict[float, Hits], comparisons: Sequence[Co
     table(["PROBLEM", *bench.solvers], lines, "l" + "r" * len(bench.solvers))
     if comparisons:
         print("\nWhat is left of the way at the end, problem by problem (signed ranks, corrected by Holm)")
-        table(["", "", "", "P"], [[one.first, _spoken(one), one.second, number(one.p_value, 2)] for one in comparisons])
+        table(["", "", "", "P"], [[one.first, one.verb, one.second, number(one.p_value, 2)] for one in comparisons])
 
 
 def _print_shares(solvers: Sequence[str], levels: Mapping[float, Hits]) -> None:
@@ -121,11 +121,6 @@ def _print_shares(solvers: Sequence[str], levels: Mapping[float, Hits]) -> None:
 
 def _percent(own: np.ndarray) -> str:
     return f"{100 * np.nanmean(own):.0f} %" if np.isfinite(own).any() else "-"
-
-
-def _spoken(one: Comparison) -> str:
-    words = {Decision.BETTER: "is better than", Decision.WORSE: "is worse than"}
-    return words.get(one.decision, "cannot be told from")
 
 
 def _plain(

@@ -42,6 +42,20 @@ def ranks(value: Evaluation, tolerance: float | Array, eligible: np.ndarray | No
     return np.where(good, violation, np.inf), np.where(good, value.f, np.inf)
 
 
+def quartile(values: Array, share: float = 0.5) -> float:
+    """Return a quantile of values (k,), by default the median: one of them, of two the upper; NaN where there are none.
+
+    Parameters
+    ----------
+    values : Array, shape (k,)
+        +inf stands for a failure; NaN is left out.
+    share : float
+        0.25, 0.5 or 0.75, say.
+    """
+    known = np.sort(values[~np.isnan(values)])
+    return float(known[int(share * (known.size - 1) + 0.5)]) if known.size else np.nan
+
+
 def best_of(x: Array, value: Array, points: Array, values: Array, tolerance: float | Array) -> tuple[Array, Array]:
     """Return the best of a point (n,) and others (q, n), with its values; of equal ones the first.
 

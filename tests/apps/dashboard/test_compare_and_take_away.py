@@ -94,7 +94,7 @@ def test_the_room_to_compare_follows_the_runs_on_the_plots(lab: Lab) -> None:
     lab.until(lambda: rows.count() == 2, "both runs are rows")
     title = "return find('plot-Violins')?.title.text ?? ''"
     lab.until(lambda: lab.js(title).startswith("Best feasible gap"), "the figures are there")
-    assert lab.page.get_by_text(" cannot be told from ").count() == 1, "neither has a feasible point"
+    assert lab.page.get_by_text(" is not significantly different from ").count() == 1, "neither has a feasible point"
     lab.choose("Measure", "gap at the end")
     lab.until(lambda: lab.js(title).startswith("Gap at the end"), "another measure")
     lab.page.get_by_text(" is better than ").first.wait_for()

@@ -72,6 +72,18 @@ def test_another_measure_and_one_more_run_make_other_figures(page: ComparePage, 
     assert page.figures is third
 
 
+def test_runs_on_different_problems_share_no_axis(page: ComparePage, shown: ShownRuns) -> None:
+    run = Run(LoadTracking(n=7), ZOCEG(), iterations=20, replicas=10)
+    run.run()
+    shown.put(run, "larger")
+    page.read()
+    assert page.figures is not None and page.param.problem.objects == [one.problem for one in page.runs[2:]]
+    assert page.problem.endswith("(n = 7)") and page.figures.steps.data["run"] == ["larger"]
+    page.problem = page.runs[0].problem
+    assert page.problem.endswith("(n = 5)") and page.table.object.count("<tr>") == 5
+    assert page.figures.steps.data["run"] == [one.name for one in page.runs[:3]]
+
+
 def test_without_runs_the_room_says_what_to_do() -> None:
     dashboard = Dashboard()
     dashboard.rooms.open = "compare"

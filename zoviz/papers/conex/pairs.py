@@ -21,6 +21,7 @@ VERDICTS = {
     Decision.WORSE: Verdict.NO,
     Decision.ALIKE: Verdict.NO,
     Decision.CANNOT_TELL: Verdict.OPEN,
+    Decision.TOO_FEW: Verdict.OPEN,
 }
 """Verdicts on the claim that the first method of a comparison is better."""
 WORDS = {Decision.WORSE: "worse; ", Decision.ALIKE: "no difference that matters; "}

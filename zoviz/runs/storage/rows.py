@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 
 from zoviz.core.encoding.binary import pack
+from zoviz.core.ranking import quartile
 from zoviz.runs.engine import columns
 from zoviz.runs.engine.checkpoint import snapshot
 from zoviz.runs.engine.result import OUTCOME
@@ -103,7 +104,7 @@ def versions() -> dict[str, str]:
 def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
     """Return the columns of ``runs`` that change: status, counters and the last figures.
 
-    The objective is the mean over the replicas, the violation the largest, the best value the least.
+    Objective and violation are medians over the replicas, as wherever runs are listed; the best value is the least.
     """
     status, message = outcome or (worker.status, worker.remarks)
     message = message.replace("\0", "")  # which PostgreSQL does not take
@@ -121,8 +122,8 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
 
 
 _FIGURES = (
-    ("objective", columns.OBJECTIVE, np.mean),
-    ("violation", columns.VIOLATION, np.max),
+    ("objective", columns.OBJECTIVE, quartile),
+    ("violation", columns.VIOLATION, quartile),
     ("best_value", columns.BEST_OBJECTIVE, np.min),
 )
 

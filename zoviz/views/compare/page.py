@@ -27,7 +27,7 @@ _HINT = (
     "Medians, and in brackets the quartiles, over replicas. A best point that is feasible within the tolerance may lie "
     "below f*: its gap counts as 0. Replica r of two runs on one problem with one seed begins "
     "at the same point and meets the same noise, so that their differences are paired: Wilcoxon's signed ranks at 1 %, "
-    "corrected by Holm for the number of comparisons. Eight pairs that differ are the fewest that can tell."
+    "corrected by Holm for the number of comparisons. At least eight differing pairs are needed."
 )
 
 
@@ -93,6 +93,10 @@ class ComparePage(pn.viewable.Viewer):
         default=None, objects=[None], label="Measure", doc="What the figures and the differences are of."
     )
 
+    problem: param.Selector[str] = param.Selector(
+        default=None, objects=[None], label="Problem", doc="The figures show the runs on one problem."
+    )
+
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
         self._controller, self.say = controller, controller.say
@@ -106,11 +110,19 @@ class ComparePage(pn.viewable.Viewer):
         self._select = pmui.Select.from_param(
             self.param.measure, size="small", width=280, margin=(4, 10), description=tooltip(self.param.measure.doc)
         )
+        self._select_problem = pmui.Select.from_param(
+            self.param.problem,
+            size="small",
+            width=280,
+            margin=(4, 10),
+            description=tooltip(self.param.problem.doc),
+            visible=False,
+        )
         self._row = pn.Row(sizing_mode="stretch_width")
         self.hint = note(_EMPTY)
         self.body = pn.Column(
             pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
-            self._select,
+            pn.Row(self._select, self._select_problem, margin=0),
             self._row,
             section("Paired differences"),
             self.differences,
@@ -119,7 +131,7 @@ class ComparePage(pn.viewable.Viewer):
             margin=0,
             visible=False,
         )
-        self.param.watch(lambda _: self._draw(), "measure")
+        self.param.watch(lambda *_: self._draw(), ["measure", "problem"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         self.read()
@@ -147,11 +159,16 @@ class ComparePage(pn.viewable.Viewer):
         update_changed(self.body, visible=bool(self.runs))
         offered = measures_among(self.runs)
         update_changed(self.table, object=table_html(self.runs, self._colours) if self.runs else "")
-        self.param.measure.objects = offered or [None]
-        if self.measure not in offered:
-            self.measure = offered[0] if offered else None
-        else:
+        problems = list(dict.fromkeys(one.problem for one in self.runs))
+        update_changed(self._select_problem, visible=len(problems) > 1)
+        self.param.measure.objects, self.param.problem.objects = offered or [None], problems or [None]
+        measure = self.measure if self.measure in offered else offered[0] if offered else None
+        # The newest run's, where the one before is gone.
+        problem = self.problem if self.problem in problems else problems[-1] if problems else None
+        if (measure, problem) == (self.measure, self.problem):
             self._draw()
+        else:
+            self.param.update(measure=measure, problem=problem)
 
     def _draw(self) -> None:
         """Draw the measure that is chosen."""
@@ -160,6 +177,7 @@ class ComparePage(pn.viewable.Viewer):
         samples = [
             Sample(one.name, self._colours[one.name], one.measures.get(self.measure, np.full(1, np.inf)))
             for one in self.runs
+            if one.problem == self.problem  # values of different problems have no common axis
         ]
         signed = self.measure in SIGNED and any(bool((one.values <= 0.0).any()) for one in samples)
         wanted = (self.measure, signed, tuple(one.name for one in samples))

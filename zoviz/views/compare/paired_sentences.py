@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from zoviz.benchmark.paired_comparison import Comparison, Decision
+from zoviz.benchmark.paired_comparison import Comparison
 from zoviz.views.common.style import muted_html
 
 TABLE_STYLE = """
@@ -26,13 +26,9 @@ def paired_html(comparisons: Sequence[Comparison]) -> str:
         return muted_html("No two of these runs have one problem, one seed and equally many replicas: none are paired.")
     lines = []
     for one in comparisons[:_MOST_PAIRS]:
-        words = {Decision.BETTER: "is better than", Decision.WORSE: "is worse than"}
-        verb = words.get(one.decision, "cannot be told from")
-        difference = f"median difference {one.difference:.2g} ({one.lower:.2g} to {one.upper:.2g})"
-        figures = f"{difference}, {one.pairs} pairs, p = {one.p_value:.2g}"
         lines.append(
-            f"<div><b>{html.escape(one.first)}</b> {verb} <b>{html.escape(one.second)}</b>: "
-            f"<span style='opacity:.75'>{figures}</span></div>"
+            f"<div><b>{html.escape(one.first)}</b> {one.verb} <b>{html.escape(one.second)}</b>: "
+            f"<span style='opacity:.75'>{html.escape(one.evidence)}</span></div>"
         )
     more = len(comparisons) - _MOST_PAIRS
     return "".join(lines) + (muted_html(f"… and {more} more.") if more > 0 else "")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.ranking import quartile
 from zoviz.core.registry import discover
 from zoviz.diagnosis.verdict import verdict_of
 from zoviz.problems.base import Problem
@@ -24,7 +25,7 @@ LONGEST = 24
 
 
 class Summary(NamedTuple):
-    """The gap (mean over replicas, NaN where no optimum is known), verdict and differing parameters of a run."""
+    """The gap (median over replicas, NaN where no optimum is known), verdict and differing parameters of a run."""
 
     gap: float
     verdict: str
@@ -61,9 +62,8 @@ def summary_of(run: StoredRun) -> Summary:
     words = [word for one in recipes for word in differing(one, kinds.get(one["class"].rpartition(":")[2]))]
     columns = run.trace.snapshot().columns
     last = columns[GAP][-1] if GAP in columns and len(columns[GAP]) else np.full(1, np.nan)
-    known = last[np.isfinite(last)]
     verdict = str(verdict_of(run).word) if len(run.trace) > 1 else ""
-    return Summary(float(known.mean()) if known.size else np.nan, verdict, ", ".join(words))
+    return Summary(quartile(np.abs(last)), verdict, ", ".join(words))
 
 
 class Summaries:
