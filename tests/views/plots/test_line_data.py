@@ -68,7 +68,7 @@ def test_the_size_does_not_depend_on_the_length_of_a_run(iterations: int, log_x:
         columns = line_data(snapshot, LINES, axis, "std", log_x, True)
         x = columns.columns()["x"]
         assert columns.keys == keys_of(LINES) and columns.values.dtype == np.float32
-        assert len(x) <= POINTS + 1 and len(x) >= min(snapshot.rows, POINTS // 3)
+        assert len(x) <= POINTS + 1 and len(x) >= min(snapshot.rows - log_x, POINTS // 3)
         assert x[-1] == np.float32(axis_values(snapshot, axis)[-1]), "the last row is drawn"
         assert x[0] == np.float32(axis_values(snapshot, axis)[0]) or log_x
         assert (np.diff(x) >= 0).all()
@@ -149,20 +149,56 @@ def test_a_band_on_a_logarithmic_axis_stays_positive() -> None:
     assert (columns["gap.low"] > 0).all() and columns["gap"][1] == 2.0, "a replica at 0 counts"
 
 
-def test_zeros_have_a_line_at_the_bottom_and_a_lone_point_is_one() -> None:
+def test_zeros_have_a_line_of_their_own_and_a_lone_point_is_one() -> None:
     values = np.array([[588.0, 3.0], [0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
     one, snapshot = Series("gap", "current", zeros=True), snapshot_of(values)
-    columns = line_data(snapshot, [one], "iteration", "std", False, True, height=0.03).columns()
+    columns = line_data(snapshot, [one], "iteration", "std", False, True, lane=0.25).columns()
     np.testing.assert_array_equal(columns["gap"], [295.5, np.nan, np.nan, 1.0, 0.5, np.nan])
     np.testing.assert_array_equal(columns["gap.lone"], [295.5, *[np.nan] * 5])
-    bottom = np.float32(0.03)
-    np.testing.assert_array_equal(
-        columns["gap.zero"], [np.nan, bottom, bottom, bottom, bottom, bottom][:4] + [bottom] * 2
-    )
+    np.testing.assert_array_equal(columns["gap.zero"], [np.nan, *[0.25] * 5])
     assert has_zeros(snapshot, one) and not has_zeros(snapshot_of(values[:1]), one)
     assert not has_zeros(snapshot, Series("gap", "current"))
     linear = line_data(snapshot, [one], "iteration", "std", False, False).columns()
     assert np.isfinite(linear["gap"]).all() and np.isnan(linear["gap.zero"]).all()
+
+
+def with_calls(calls: list[float], gap: list[list[float]]) -> Snapshot:
+    columns = {"iteration": np.arange(len(calls), dtype=float), "calls": np.array(calls)[:, None], "gap": np.array(gap)}
+    return Snapshot(columns, len(calls), 0)
+
+
+# Calls of the rows of a trace, and where its line is broken on a logarithmic axis.
+HOLES: dict[str, tuple[list[float], list[float]]] = {
+    "none": ([1, 2, 3, 5, 9, 17], []),
+    "after the first row": ([1, 42, 83, 124], [1]),
+    "an old trace": ([1, 2, 3, 3000, 3064, 3128], [3]),
+    "two": ([1, 10, 11, 12, 40, 60], [1, 12]),
+    "every step": ([1, 10, 100, 1000], [1, 10, 100]),
+    "one row": ([7], []),
+    "a row at 0": ([0, 1, 2, 4], []),
+}
+
+
+@pytest.mark.parametrize("name", HOLES)
+@pytest.mark.parametrize("zeros", [False, True])
+def test_no_line_goes_across_more_than_a_factor_of_two(name: str, zeros: bool) -> None:
+    calls, ends = HOLES[name]
+    gap = [[0.0, 0.0] if zeros else [1.0 / (1 + k), 3.0 / (1 + k)] for k in range(len(calls))]
+    one, snapshot = Series("gap", "current", zeros=True), with_calls(calls, gap)
+    columns = line_data(snapshot, [one], "calls", "range", True, True).columns()
+    x, y = columns["x"], columns["gap.zero" if zeros else "gap"]
+    assert (np.diff(x) >= 0).all() and x[0] > 0.0
+    joined = np.isfinite(y[1:]) & np.isfinite(y[:-1])
+    assert (x[1:][joined] <= 2.0 * x[:-1][joined]).all(), "no line there"
+    drawn = x[np.isfinite(y)]
+    assert set(np.float32([one for one in calls if one > 0])) <= set(drawn), "and no row is lost"
+    assert [end for end in calls[:-1] if end in ends] == ends
+    for end in ends:
+        assert not joined[np.flatnonzero(x <= 1.1 * end)[-1]], "a gap after it"
+    everywhere = line_data(snapshot, [one], "calls", "range", False, True).columns()
+    np.testing.assert_array_equal(everywhere["x"], np.float32(calls), "a linear axis has no gaps")
+    low, high = columns["gap.low"], columns["gap.high"]
+    assert zeros or (low[~np.isfinite(y)] == high[~np.isfinite(y)]).all(), "the band has no width there"
 
 
 def test_the_best_so_far_never_rises_nor_comes_back_from_below_the_optimum() -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import param
 from bokeh.events import DoubleTap
-from bokeh.models import DataRange1d, HoverTool, LinearScale, Range1d, Scatter, VArea
+from bokeh.models import ColumnDataSource, DataRange1d, HoverTool, LinearScale, Range1d, Scatter, VArea
 from bokeh.models import Line as LineGlyph
 from bokeh.models.annotations import Legend, LegendItem
 from bokeh.models.renderers import GlyphRenderer
@@ -26,6 +26,7 @@ from zoviz.views.plots.line_data import (
     Series,
     axis_values,
     beyond,
+    has_negatives,
     has_zeros,
     is_known,
     out_of_range,
@@ -34,7 +35,8 @@ from zoviz.views.plots.line_data import (
     vanishes,
 )
 from zoviz.views.plots.packed_source import PackedSource
-from zoviz.views.plots.shared_models import SharedModels
+from zoviz.views.plots.shared_models import SharedModels, strip_columns
+from zoviz.views.plots.zero_strip import ZeroStrip
 
 ZERO = "   0 throughout"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
@@ -100,7 +102,7 @@ class PlotView(param.Parameterized):
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
     comparison: ClassVar[Comparison] = "any"
     zero_words: ClassVar[str] = "0"
-    """What a line at the bottom of a logarithmic axis means, where it has ``zeros``."""
+    """What 0 means on a logarithmic axis, where a line has ``zeros``."""
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the lines of a trace with these columns on this plot; empty where it has none."""
@@ -109,6 +111,11 @@ class PlotView(param.Parameterized):
     def lines(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return ``series`` as they are drawn: with their signs where the axis is never logarithmic."""
         return [one if self.can_log else replace(one, linear=True) for one in self.series(columns)]
+
+    def words_for_zero(self, lines: Sequence[tuple[Snapshot, Series]]) -> str:
+        """Return what 0 means on a logarithmic axis with these lines, where the best may be below 0, too."""
+        below = any(one.best and has_negatives(snapshot, one) for snapshot, one in lines)
+        return f"{self.zero_words} or below" if below else self.zero_words
 
     def remark(self, columns: Mapping[str, Array]) -> str:
         """Return what a reader must know of a trace's lines on this plot, in 35 characters; by default nothing."""
@@ -133,6 +140,8 @@ class PlotView(param.Parameterized):
         self._printed: dict[Reference, GlyphRenderer] = {}  # the lines of a paper's numbers
         self._heading, self._note, self._remark = self.title, "", ""
         self.renderers: list[GlyphRenderer] = []
+        self._strip: ZeroStrip | None = None
+        self._strip_source: ColumnDataSource | None = None
 
     @property
     def has_figure(self) -> bool:
@@ -237,9 +246,30 @@ class PlotView(param.Parameterized):
         if not one.zeros:
             return ()
         point = Scatter(x="x", y=f"{one.key}.lone", size=5, line_color=colour, fill_color=colour)
-        bottom = LineGlyph(x="x", y=f"{one.key}.zero", line_color=colour, line_width=2.5, line_dash=one.dash)
-        options = {"y_range_name": "frame"}
-        return self._shared.renderer(stream.source, point), self._shared.renderer(stream.source, bottom, **options)
+        zero = LineGlyph(x="x", y=f"{one.key}.zero", line_color=colour, line_width=3)
+        return self._shared.renderer(stream.source, point), self._shared.renderer(stream.source, zero)
+
+    def _fit_strip(self, fig: Any) -> None:
+        """Add the strip of zeros below the axis, which is not to be seen until there are some."""
+        self._strip_source, ticker, parts = self._shared.zero_strip("frame")
+        fig.yaxis[0].ticker = fig.ygrid[0].ticker = ticker
+        fig.extra_x_ranges, fig.extra_x_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
+        self._fixed = [*parts, *self._fixed]
+
+    @property
+    def keys_with_zeros(self) -> set[str]:
+        """The keys of the lines that share a strip of zeros; empty where no line has zeros, or the axis is linear."""
+        if self._strip_source is None:
+            return set()
+        return {one.series.key for lines in self._lines.values() for one in lines if not one.series.linear}
+
+    def show_strip(self, strip: ZeroStrip | None) -> None:
+        """Show the strip in which zeros stand, or none."""
+        if self._strip_source is None or strip == self._strip:
+            return
+        self._strip = strip
+        self._strip_source.data = strip_columns(strip)
+        self.figure.yaxis[0].major_label_overrides = {} if strip is None else {strip.tick: "0"}
 
     def fits(self, problems: int) -> bool:
         """Return whether the plot is for runs of so many problems."""
@@ -269,6 +299,8 @@ class PlotView(param.Parameterized):
         if not runs and self.special and not self.has_figure:
             return
         fig, alone = self.figure, len(runs) == 1
+        if self._strip_source is None and any(one.zeros for _, lines in runs for one in lines):
+            self._fit_strip(fig)
         for style, lines in runs:
             for rank, one in enumerate(lines):
                 # Several runs are told apart by colour and dash; their further lines are then the thin ones.
@@ -276,8 +308,7 @@ class PlotView(param.Parameterized):
                 dash = one.series.dash if alone else style.dash
                 name = style.name if alone and len(lines) == 1 else f"{style.name}, {one.series.label}"
                 one.line.update(name=name)
-                for glyph in (one.line.glyph, *(renderer.glyph for renderer in one.zeros[1:])):
-                    glyph.update(line_width=width, line_dash=dash)
+                one.line.glyph.update(line_width=width, line_dash=dash)
         lines_shown = [one for _, lines in runs for one in lines]
         titles = dict.fromkeys(self._titles[key] for key in styles if self._lines.get(key))
         self._heading = "; ".join(titles) or self.title
@@ -291,7 +322,7 @@ class PlotView(param.Parameterized):
         fig.renderers = [*self._fixed, *drawn, *self._printed.values()]
         # References lie decades away at times: the range is that of what was measured, where there is anything.
         fig.y_range.renderers = [
-            part for one in lines_shown if not one.series.muted for part in (one.band, one.line)
+            part for one in lines_shown if not one.series.muted for part in (one.band, one.line, *one.zeros[1:])
         ] or (self.renderers)
         self._arranged = runs
         self._list_entries()
@@ -321,7 +352,7 @@ class PlotView(param.Parameterized):
             if lines and all(vanishes(*line) for line in lines):
                 notes.append(ZERO)
             elif any(has_zeros(*line) for line in lines):
-                notes.append(f"  bottom: {self.zero_words}")
+                notes.append(f"  0: {self.words_for_zero(lines)}")
         self._note = "".join(notes)
         self._remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
         self._entitle()

@@ -27,9 +27,10 @@ from zoviz.views.common.style import (
 )
 from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS
-from zoviz.views.plots.line_data import BANDS, ZERO_HEIGHT, AxisScales
+from zoviz.views.plots.line_data import BANDS, AxisScales
 from zoviz.views.plots.packed_source import PackedSource, all_series
 from zoviz.views.plots.shared_models import SharedModels
+from zoviz.views.plots.zero_strip import ZeroStrip, lane, strip_for
 
 PLOTS_AT_ONCE = 2
 """Plots that one look of a page gives a run's lines: the first row on most screens, beside the problem's picture."""
@@ -40,7 +41,7 @@ class _Drawing:
 
     def __init__(self, key: str, number: int) -> None:
         # Zeros of several runs lie above each other, not on each other.
-        self.source = PackedSource(key, ZERO_HEIGHT * (1 + number % 8))
+        self.source = PackedSource(key, lane(number))
         self.columns: frozenset[str] = frozenset()
         self.views_to_come: list[PlotView] = []  # which have no lines of these columns yet
         self.rows, self.last_iteration, self.settled = -1, -1.0, False
@@ -90,6 +91,7 @@ class Board(pn.viewable.Viewer):
         self._drawings: dict[str, _Drawing] = {}
         self._marks = {kind: ColumnDataSource(NO_MARKS, name=kind) for kind in MARKS}
         self._marked: dict[str, tuple[Any, ...]] = {}
+        self._strips: dict[str, ZeroStrip | None] = {}  # of zeros, by the keys of lines
         self._panes: list[pn.pane.Bokeh] = []
         self._cells: list[pn.Column] = []
         self._others: list[tuple[pn.viewable.Viewable | pn.viewable.Viewer, str]] = []
@@ -146,7 +148,7 @@ class Board(pn.viewable.Viewer):
                 return False
             self._build()
         anew = fresh = self._catch_up(most)
-        snapshots = []
+        snapshots, news = [], []
         for entry in self.runs_shown.runs.values():
             snapshot, drawing = entry.run.trace.snapshot(), self._drawings[entry.key]
             if not snapshot.rows or not entry.visible:
@@ -155,20 +157,44 @@ class Board(pn.viewable.Viewer):
             last = float(snapshot.columns[ITERATION][-1])
             if (snapshot.rows, last) != (drawing.rows, drawing.last_iteration):
                 drawing.rows, drawing.last_iteration, drawing.settled = snapshot.rows, last, False
-                drawing.source.send(snapshot, self.axis, self.band, self.log_x, self.log_y)
+                self._read(entry, snapshot)
+                news.append(entry.key)
                 fresh = True
             elif not drawing.settled and not entry.run.active:
-                self._settle(entry)
+                drawing.source.settle(self._strips)
                 drawing.settled = True
                 covered = self.runs_shown.lies_on(entry)
                 if covered is not None and not drawing.covers:
                     drawing.covers = self._stale_lines = True  # the legend says so
+        if fresh:
+            self._send(news)
         for view in self.views if fresh else ():
             view.caption(snapshots)
         self._mark()
         self._place()
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
         return anew
+
+    def _read(self, entry: ShownRun, snapshot: Snapshot) -> None:
+        self._drawings[entry.key].source.read(snapshot, self.axis, self.band, self.log_x, self.log_y)
+
+    def _send(self, news: list[str]) -> None:
+        """Send what was read of some runs, and of all where a strip of zeros moved."""
+        visible = (self._drawings[key].source for key, one in self.runs_shown.runs.items() if one.visible)
+        shown = [one for one in visible if one.data.values.size]
+        before, self._strips = self._strips, {}
+        for view in self.views:
+            keys = view.keys_with_zeros
+            drawn = [
+                (one.data, [line for line in one.series if line.key in keys]) for one in shown if one.data.values.size
+            ]
+            strip = strip_for(drawn) if keys else None
+            view.show_strip(strip)
+            self._strips |= dict.fromkeys(keys, strip)
+        for key, one in self.runs_shown.runs.items():
+            if one.visible and (key in news or self._strips != before):
+                self._drawings[key].source.send(self._strips)
+                self._drawings[key].settled = False
 
     def _catch_up(self, most: int | None) -> bool:
         """Make figures or lines anew that are out of date; return whether there were any."""
@@ -266,7 +292,8 @@ class Board(pn.viewable.Viewer):
         if self._has_new_columns(entry.key, snapshot):
             drawing.columns, drawing.views_to_come = frozenset(columns), list(self.views)
             drawing.source.declare(all_series(columns, self.views))
-            self._settle(entry)
+            self._read(entry, snapshot)
+            drawing.source.settle(self._strips)
         views = drawing.views_to_come
         if most is not None:
             problems = self.runs_shown.problems
@@ -288,11 +315,6 @@ class Board(pn.viewable.Viewer):
                 self._dress(entry, entry.run.trace.snapshot(), most)
             drawing.rows = -1
         self._arrange()
-
-    def _settle(self, entry: ShownRun) -> None:
-        """Put a run's data into the source from which its lines are drawn."""
-        source = self._drawings[entry.key].source
-        source.settle(entry.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
 
     def _build(self) -> None:
         """Make the figures and their places, before whatever stands beside them."""

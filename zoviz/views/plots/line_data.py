@@ -23,8 +23,10 @@ AXES = {
     SECONDS: "computing time in s",
 }
 """What lines are drawn against, with the label; a run without samples has no lines against them."""
-ZERO_HEIGHT = 0.015
-"""Where zeros are drawn on a logarithmic axis, as a share of the frame's height from the bottom."""
+FURTHEST = 2.0
+"""Factor between neighbours on a logarithmic horizontal axis across which no line is drawn: nothing is known there."""
+_STUB = 2.0**0.125
+"""Factor by which zeros, which are drawn as a line, reach into such a gap where they have no neighbour."""
 _MARGIN = 0.1
 """References are said to be out of range by more than this share of it, as bands and padding widen the axis."""
 BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
@@ -47,7 +49,7 @@ class Series:
     muted : bool
         Drawn in grey rather than in the run's colour: a reference, not a measurement.
     zeros : bool
-        Whether 0 says something (feasible, at the optimum): on a logarithmic axis it then has a line at the bottom.
+        Whether 0 says something (feasible, at the optimum): on a logarithmic axis it then stands in a strip below it.
     best : bool
         The best so far of each replica: drawn from where all that have a value at the end have one, so that the mean
         never rises; on a logarithmic axis what lies below 0 counts as 0, rather than as a magnitude.
@@ -130,24 +132,30 @@ def line_data(
     band: str,
     log_x: bool,
     log_y: bool,
-    height: float = ZERO_HEIGHT,
+    lane: float = 0.5,
 ) -> LineData:
     """Return the lines' means and bands over replicas, at rows chosen for the axis.
 
     On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest positive replica.
-    A mean of 0 has no place there: it is drawn at ``height``, a share of the frame's. Lines that the trace does not
-    have are NaN.
+    A mean of 0 has no place there: its ``.zero`` is ``lane``, a share of the height of the strip that ``with_strips``
+    puts below the axis. Nor is there a line across more than ``FURTHEST`` on a logarithmic horizontal axis, where rows
+    are missing in between. Lines that the trace does not have are NaN.
     """
     x = axis_values(snapshot, axis)
     rows = row_indices(x, log_x)
-    keys = keys_of(series)
-    out = np.full((len(keys), rows.size), np.nan, dtype=np.float32)
-    out[0] = x[rows]
+    rows = rows[x[rows] > 0.0] if log_x else rows
+    keys, gaps = keys_of(series), _gaps(x[rows]) if log_x else np.empty(0, int)
+    ends = x[rows[gaps - 1]], x[rows[gaps]]
+    within = np.stack([_STUB * ends[0], np.sqrt(ends[0] * ends[1]), ends[1] / _STUB], axis=1).ravel()
+    along = np.insert(x[rows], np.repeat(gaps, 3), within)
+    out = np.full((len(keys), along.size), np.nan, dtype=np.float32)
+    out[0] = along
     present = [one for one in series if one.column in snapshot.columns]
     if present and rows.size:
         logs = np.array([log_y and not one.linear for one in present])
         stack = np.stack([_selected(snapshot, one, rows, log) for one, log in zip(present, logs, strict=True)])
         stack[logs] = np.abs(stack[logs])
+        stack = np.insert(stack, np.repeat(gaps, 3), np.nan, axis=1)
         means, lows, highs = _summary(stack, band, logs)
         zero = (means == 0.0) & logs[:, None]
         means[zero] = np.nan
@@ -156,8 +164,13 @@ def line_data(
             low, high = drawable(means[at], lows[at], highs[at])
             out[first : first + 3] = means[at], low, high
             if one.zeros:
-                out[first + 3], out[first + 4] = _zero_line(zero[at], height), _lone(means[at])
+                out[first + 3], out[first + 4] = _zero_line(zero[at], lane), _lone(means[at])
     return LineData(keys, out)
+
+
+def _gaps(x: Array) -> np.ndarray:
+    """Return the indices of rows that are too far from the row before them to be joined to it by a line."""
+    return np.flatnonzero(x[1:] > FURTHEST * x[:-1]) + 1
 
 
 def _selected(snapshot: Snapshot, one: Series, rows: np.ndarray, log: bool) -> Array:
@@ -172,12 +185,12 @@ def _selected(snapshot: Snapshot, one: Series, rows: np.ndarray, log: bool) -> A
     return out
 
 
-def _zero_line(zero: np.ndarray, height: float) -> Array:
-    """Return a line (T,) at ``height`` where ``zero`` (T,) holds, each part of it at least two points long."""
+def _zero_line(zero: np.ndarray, lane: float) -> Array:
+    """Return a line (T,) at ``lane`` where ``zero`` (T,) holds, each part of it at least two points long."""
     wide = zero.copy()
     wide[1:] |= zero[:-1]
     wide[-2:-1] |= zero[-1:]
-    return np.where(wide, height, np.nan)
+    return np.where(wide, lane, np.nan)
 
 
 def _lone(mean: Array) -> Array:
@@ -197,6 +210,11 @@ def has_zeros(snapshot: Snapshot, one: Series) -> bool:
     gone = values <= 0.0 if one.best else values == 0.0
     missing = ~np.isfinite(values)
     return bool(((gone | missing).all(axis=-1) & ~missing.all(axis=-1)).any())
+
+
+def has_negatives(snapshot: Snapshot, one: Series) -> bool:
+    """Return whether a line of a trace that may stand on a logarithmic axis has a value below 0 somewhere."""
+    return one.column in snapshot.columns and not one.linear and bool((_values(snapshot, one) < 0.0).any())
 
 
 def is_known(snapshot: Snapshot, one: Series) -> bool:

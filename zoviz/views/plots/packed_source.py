@@ -9,7 +9,8 @@ from bokeh.models import ColumnDataSource, CustomJS
 
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
-from zoviz.views.plots.line_data import ZERO_HEIGHT, LineData, Series, keys_of, line_data
+from zoviz.views.plots.line_data import LineData, Series, keys_of, line_data
+from zoviz.views.plots.zero_strip import LANES, ZeroStrip, with_strips
 
 _UNPACK = """
     const packed = cb_obj.data.p, names = src.tags[1], rows = packed.length / names.length, data = {};
@@ -33,33 +34,37 @@ class PackedSource:
         What the lines are drawn from; its columns change in the browser only, until ``settle``.
     wire : ColumnDataSource
         What travels; it is in the document because the source's tags refer to it.
-    zero_height : float
-        Where zeros are drawn on a logarithmic axis, as a share of the frame's height.
+    data : LineData
+        What ``read`` found, its zeros as shares of a strip's height.
+    series : list of Series
+        The lines that were declared.
     """
 
-    def __init__(self, name: str, zero_height: float = ZERO_HEIGHT) -> None:
-        self.zero_height = zero_height
+    def __init__(self, name: str, lane: float = LANES[0]) -> None:
+        self._lane = lane
         self.source = ColumnDataSource({"x": np.empty(0, np.float32)}, name=f"source-{name}")
         self.wire = ColumnDataSource({"p": np.empty(0, np.float32)}, name=f"wire-{name}")
         self.wire.js_on_change("data", CustomJS(args={"src": self.source}, code=_UNPACK))
         self.source.tags = [self.wire, ["x"]]
-        self._series: list[Series] = []
+        self.series: list[Series] = []
+        self.data = LineData(["x"], np.empty((1, 0), np.float32))
 
     def declare(self, series: Sequence[Series]) -> None:
         """Declare the lines of the run; ``settle`` gives them their first data."""
-        self._series = list(series)
-        self.source.tags = [self.wire, keys_of(self._series)]
+        self.series = list(series)
+        self.source.tags = [self.wire, keys_of(self.series)]
 
-    def send(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
-        """Send the browser what the trace holds now."""
-        self.wire.data = {"p": self._line_data(snapshot, axis, band, log_x, log_y).values.ravel()}
+    def read(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
+        """Work out what is drawn of the trace now."""
+        self.data = line_data(snapshot, self.series, axis, band, log_x, log_y, self._lane)
 
-    def settle(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
+    def send(self, strips: Mapping[str, ZeroStrip | None]) -> None:
+        """Send the browser what was read last; zeros stand in the strips of their plots, by the keys of lines."""
+        self.wire.data = {"p": with_strips(self.data, self.series, strips).values.ravel()}
+
+    def settle(self, strips: Mapping[str, ZeroStrip | None]) -> None:
         """Put the data into ``source`` itself, for a run that has ended or figures that are made anew."""
-        self.source.data = self._line_data(snapshot, axis, band, log_x, log_y).columns()
-
-    def _line_data(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> LineData:
-        return line_data(snapshot, self._series, axis, band, log_x, log_y, self.zero_height)
+        self.source.data = with_strips(self.data, self.series, strips).columns()
 
 
 def all_series(columns: Mapping[str, Array], views: Sequence) -> list[Series]:

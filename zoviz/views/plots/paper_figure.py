@@ -28,8 +28,9 @@ from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.drags import by_drag
 from zoviz.views.plots.base import MOST_LISTED, THIN, PlotView
 from zoviz.views.plots.event_marks import parameter_label, places_of
-from zoviz.views.plots.line_data import AXES, BANDS, ZERO_HEIGHT, Series, has_zeros, line_data, signed
+from zoviz.views.plots.line_data import AXES, BANDS, LineData, Series, has_negatives, has_zeros, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
+from zoviz.views.plots.zero_strip import ZeroStrip, lane, strip_for, with_strips
 
 WIDTHS = {"one column": 3.5, "two columns": 7.16}
 """Widths of a figure in inches: those of a column and of a page in IEEE's guide for authors."""
@@ -236,10 +237,9 @@ class PaperFigure:
         log, alone = self.log_y and view.can_log, len(self.runs) == 1
         axes.set_yscale("log" if log else "linear")
         axes.set_xscale("log" if self.log_x else "linear")
-        for at, (name, snapshot) in enumerate(self._snapshots.items()):
-            lines = [one for one in view.lines(snapshot.columns) if alone or not one.muted]
-            zero_height = ZERO_HEIGHT * (1 + at % 8)
-            data = line_data(snapshot, lines, self.axis, self.band, self.log_x, log, zero_height).columns()
+        drawn, strip = self._drawn_lines(view, log)
+        for at, (name, (whole, lines)) in enumerate(zip(self.runs, drawn, strict=True)):
+            data = whole.columns()
             for rank, one in enumerate(lines):
                 listed = one.label if alone and len(lines) <= MOST_LISTED else "" if rank or alone else name
                 look = {"color": REFERENCE if one.muted else INKS[at % len(INKS)]}
@@ -256,11 +256,23 @@ class PaperFigure:
         axes.grid(axis="y", alpha=0.4)
         axes.spines[["top", "right"]].set_visible(False)
         axes.set_title(tag, loc="left", fontsize=LOOK["font.size"])
+        if strip is not None:
+            _mark_zeros(axes, strip)
         self._mark_changes(axes)
         if first or alone:
             handles, labels = axes.get_legend_handles_labels()
             if len(handles) > 1:
                 axes.legend(handles, labels, frameon=False, handlelength=2.6)
+
+    def _drawn_lines(self, view: PlotView, log: bool) -> tuple[list[tuple[LineData, list[Series]]], ZeroStrip | None]:
+        """Return what is drawn of each run on a plot, and the strip in which zeros stand."""
+        drawn = []
+        for at, snapshot in enumerate(self._snapshots.values()):
+            lines = [one for one in view.lines(snapshot.columns) if len(self.runs) == 1 or not one.muted]
+            drawn.append((line_data(snapshot, lines, self.axis, self.band, self.log_x, log, lane(at)), lines))
+        strip = strip_for(drawn) if log else None
+        strips = {one.key: strip for _, lines in drawn for one in lines}
+        return [(with_strips(data, lines, strips), lines) for data, lines in drawn], strip
 
     def _mark_changes(self, axes: Any) -> None:
         """Mark where parameters were changed: dashed lines in the run's ink, with the numbers that the caption has."""
@@ -304,12 +316,7 @@ class PaperFigure:
         problem = run.problem if run.initial is None else run.initial.problem
         sentences = [f"{' and '.join(headings)} against {AXES[self.axis]} on {_problem_words(problem)}."]
         sentences += [f"Lines: {_SPREAD[self.band]} of the replicas."] if self.band != "none" else []
-        zeros = [
-            f"At the bottom: {view.zero_words}."
-            for view in self._views
-            if self.log_y and view.can_log and self._some(view, has_zeros)
-        ]
-        sentences += dict.fromkeys(zeros)
+        sentences += self._sentences_on_signs()
         thin = dict.fromkeys(label for view in self._views for label in self._further(view))
         sentences += [f"Thin lines: {', '.join(thin)}."] if thin and len(self.runs) > 1 else []
         for name, run in self.runs.items():
@@ -324,9 +331,17 @@ class PaperFigure:
         """Return the labels of a plot's lines after the first, which are thin where several runs are drawn."""
         return [line.label for line in view.lines(next(iter(self._snapshots.values())).columns)[1:] if not line.muted]
 
-    def _some(self, view: PlotView, asked: Callable[[Snapshot, Series], bool]) -> bool:
-        """Return whether something holds for a line of a plot."""
-        return any(asked(one, line) for one in self._snapshots.values() for line in view.lines(one.columns))
+    def _sentences_on_signs(self) -> list[str]:
+        """Return what 0 means on the logarithmic axes that have it, and what is drawn of values below it."""
+        out, turned = [], False
+        for at, view in enumerate(self._views):
+            lines = [(one, line) for one in self._snapshots.values() for line in view.lines(one.columns)]
+            if self.log_y and view.can_log:
+                turned = turned or any(not line.best and has_negatives(one, line) for one, line in lines)
+                if any(has_zeros(*line) for line in lines):
+                    panel = f" of ({chr(ord('a') + at)})" if len(self._views) > 1 else ""
+                    out.append(f"Below the break{panel}: 0, {view.words_for_zero(lines)}.")
+        return [*out, *(["Of values below 0 the magnitude is drawn."] if turned else [])]
 
     def scripts(self) -> dict[str, str]:
         """Return Python scripts by file name: one that remakes the figure, and one for each run that it repeats."""
@@ -347,8 +362,30 @@ def _line(axes: Any, data: Mapping[str, Any], one: Series, look: dict[str, Any],
     known = np.isfinite(data[one.key]).any()
     axes.plot(x, data[one.key], label=label if label and known else "_", scaley=not one.muted, **look)
     if one.zeros:
-        bottom = axes.get_xaxis_transform()
-        axes.plot(x, data[f"{one.key}.zero"], transform=bottom, scaley=False, **look | {"linewidth": 1.6})
+        # In dashes zeros would not be told from values that are 0 now and then.
+        axes.plot(x, data[f"{one.key}.zero"], **look | {"linewidth": 1.6, "linestyle": "solid"})
+        axes.plot(x, data[f"{one.key}.lone"], color=look["color"], linestyle="none", marker=".", markersize=3)
+
+
+def _mark_zeros(axes: Any, strip: ZeroStrip) -> None:
+    """Draw the strip of zeros below a break of the vertical axis, with the tick "0"."""
+    axes.figure.canvas.draw()  # works out the limits and the ticks that stand above the break
+    _, end = axes.get_ylim()
+    ticks = [tick for tick in axes.get_yticks() if strip.top < tick <= end and not strip.empty]
+    labels = axes.yaxis.get_major_formatter().format_ticks(ticks)
+    minor = [tick for tick in axes.yaxis.get_minorticklocs() if strip.top < tick <= end and not strip.empty]
+    axes.set_yticks([strip.tick, *ticks], ["0", *labels])
+    axes.set_yticks(minor, ["" for _ in minor], minor=True)
+    axes.set_ylim(strip.bottom, strip.top * 10 if strip.empty else end)
+    axes.axhspan(strip.bottom, strip.top, color=REFERENCE, alpha=0.13, linewidth=0, zorder=0)
+    axes.axhline(strip.top, color=REFERENCE, linewidth=0.6, linestyle=DASHES[1], zorder=1)
+    height = float(axes.transAxes.inverted().transform(axes.transData.transform((1.0, strip.top)))[1])
+    # The sign of a break: the axis is cut between two strokes.
+    cut = {"transform": axes.transAxes, "clip_on": False, "solid_capstyle": "butt"}
+    axes.plot([0.0, 0.0], [height - 0.012, height + 0.012], color="white", linewidth=2.0, zorder=3, **cut)
+    for shift in (-0.012, 0.012):
+        stroke = [height + shift - 0.01, height + shift + 0.01]
+        axes.plot([-0.012, 0.012], stroke, color="black", linewidth=0.6, zorder=4, **cut)
 
 
 def _problem_words(problem: Problem) -> str:

@@ -25,6 +25,7 @@ from bokeh.models import (
     LogTickFormatter,
     SaveTool,
     Scatter,
+    Text,
     Tool,
     VSpan,
 )
@@ -35,16 +36,17 @@ from bokeh.models.renderers import GlyphRenderer
 
 from zoviz.papers.live import Reference
 from zoviz.views.common.bokeh_internals import forget_bounds
-from zoviz.views.common.colours import PRINTED
+from zoviz.views.common.colours import PRINTED, REFERENCE
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AxisScales
+from zoviz.views.plots.zero_strip import ZeroStrip
 
 # Bokeh's own ticker is linear below two decades, and leaves the lower half of an axis without a label. Three ticks at
 # least where they are not all powers of ten: of two, as 2 and 5, its formatter would write the nearest powers.
 _LOG_TICKS = """
-    const low = Math.min(cb_data.start, cb_data.end), high = Math.max(cb_data.start, cb_data.end);
+    const high = Math.max(cb_data.start, cb_data.end), low = Math.max(Math.min(cb_data.start, cb_data.end), above);
     if (!(low > 0 && high > low && isFinite(high))) return [];
     const [first, last] = [Math.log10(low), Math.log10(high)], decades = last - first;
     const inside = ticks => ticks.filter(tick => tick >= low && tick <= high);
@@ -66,9 +68,34 @@ _LOG_TICKS = """
 """
 
 
-def log_ticker() -> CustomJSTicker:
-    """Return a ticker of logarithmic axes: powers of ten, 1-2-5 below two decades, even steps where it is narrow."""
-    return CustomJSTicker(major_code=_LOG_TICKS, minor_code="return [];")
+# Below the break the only tick is that of zeros.
+_STRIP_TICKS = """
+    const {top, tick, empty} = strip.data, zeros = Array.from(tick);
+    if (empty[0]) return zeros;
+    const scale = above => {%s};
+    return [...zeros, ...scale(top.length ? top[0] : 0)];
+"""
+
+
+def log_ticker(strip: ColumnDataSource | None = None) -> CustomJSTicker:
+    """Return a ticker of logarithmic axes: powers of ten, 1-2-5 below two decades, even steps where it is narrow.
+
+    Parameters
+    ----------
+    strip : ColumnDataSource, optional
+        A strip of zeros below the axis, as ``strip_columns`` has it.
+    """
+    if strip is None:
+        return CustomJSTicker(major_code=f"const above = 0;{_LOG_TICKS}", minor_code="return [];")
+    return CustomJSTicker(args={"strip": strip}, major_code=_STRIP_TICKS % _LOG_TICKS, minor_code="return [];")
+
+
+def strip_columns(strip: ZeroStrip | None) -> dict[str, list[Any]]:
+    """Return a strip of zeros as columns of a data source, with no rows for none."""
+    if strip is None:
+        return {"bottom": [], "top": [], "tick": [], "empty": [], "left": []}
+    far = strip.bottom * (strip.bottom / strip.top) ** 9  # as far as anybody may pan
+    return {"bottom": [far], "top": [strip.top], "tick": [strip.tick], "empty": [strip.empty], "left": [0.0]}
 
 
 _PRINTED_DASH = [10, 3, 2, 3, 2, 3]
@@ -128,6 +155,12 @@ class SharedModels:
         self._callbacks: dict[str, CustomJS] = {}
         self._empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
         self._nothing = Scatter(x="x", y="y", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
+        self._strip_glyphs: tuple[Glyph, ...] = (
+            HStrip(y0="bottom", y1="top", fill_color=REFERENCE, fill_alpha=0.13, line_alpha=0.0, hatch_alpha=0.0),
+            HSpan(y="top", line_color=REFERENCE, line_width=1, line_dash=[4, 3]),
+        )
+        look: dict[str, Any] = {"text_align": "center", "text_baseline": "middle", "text_color": REFERENCE}
+        self._break_sign = Text(x="left", y="top", text={"value": "≈"}, text_font_size="17px", **look)
         self._spans: dict[str, Glyph] = {}
         self._heads: dict[str, Glyph] = {}
         for name in marks:
@@ -178,6 +211,19 @@ class SharedModels:
     def placeholder(self) -> GlyphRenderer:
         """Return an invisible pair of points, which gives an empty plot its ranges."""
         return self.renderer(self._empty, self._nothing)
+
+    def zero_strip(self, frame: str) -> tuple[ColumnDataSource, CustomJSTicker, list[GlyphRenderer]]:
+        """Return the strip of zeros below a figure's axis: its source, the axis's ticker, and what is drawn of it.
+
+        Parameters
+        ----------
+        frame : str
+            The name of a horizontal range from 0 to 1, on which the sign of the break stands.
+        """
+        source = ColumnDataSource(strip_columns(None))
+        parts = [self.renderer(source, glyph) for glyph in self._strip_glyphs]
+        sign = self.renderer(source, self._break_sign, x_range_name=frame, level="annotation")
+        return source, log_ticker(source), [*parts, sign]
 
     def printed_line(self, reference: Reference) -> GlyphRenderer:
         """Return the line of a number that a paper prints, for one figure: across all of it, or through points."""

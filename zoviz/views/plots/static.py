@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import holoviews as hv
 import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the options below are for
 import numpy as np
-from bokeh.models import BasicTickFormatter, HoverTool
+from bokeh.models import BasicTickFormatter, ColumnDataSource, HoverTool
 
 from zoviz.benchmark.profiles import Profile, band, places
 from zoviz.core.registry import discover
@@ -22,9 +23,10 @@ from zoviz.views.common.colours import PALETTE, REFERENCE, free_colour
 from zoviz.views.common.panel_internals import bring_figures_styles
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
-from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
+from zoviz.views.plots.line_data import AXES, BANDS, LineData, Series, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
-from zoviz.views.plots.shared_models import log_ticker
+from zoviz.views.plots.shared_models import log_ticker, strip_columns
+from zoviz.views.plots.zero_strip import ZeroStrip, lane, strip_for, with_strips
 
 bring_figures_styles()
 
@@ -80,9 +82,10 @@ def course(trace: Trace, column: str = "", axis: str = CALLS, band: str = "std",
     title = column if view is None else view.heading(snapshot.columns)
     label = column if view is None else view.y_label(snapshot.columns)
     lines = _components(column, trace[column])
-    values = line_data(snapshot, lines, axis, band, False, log_y).columns()
-    parts = _drawn(values, lines, title, PALETTE[0], several=False)
-    return _dressed(hv.Overlay(parts), title, AXES[axis], signed(label or column, log_y), log_y)
+    data = line_data(snapshot, lines, axis, band, False, log_y)
+    strip = strip_for([(data, lines)]) if log_y else None
+    parts = _drawn(_placed(data, lines, strip), lines, title, PALETTE[0], several=False)
+    return _dressed(hv.Overlay(parts), title, AXES[axis], signed(label or column, log_y), log_y, strip)
 
 
 def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
@@ -146,8 +149,8 @@ def _view_of(column: str, columns: Mapping[str, Array]) -> PlotView | None:
 def _components(column: str, values: Array) -> list[Series]:
     """Return one line, or one for each component of a vector."""
     if values.ndim < 3:
-        return [Series(column, "")]
-    return [Series(column, f"{column} {j + 1}", index=j) for j in range(values.shape[-1])]
+        return [Series(column, "", zeros=True)]
+    return [Series(column, f"{column} {j + 1}", index=j, zeros=True) for j in range(values.shape[-1])]
 
 
 def _overlay(
@@ -166,18 +169,27 @@ def _overlay(
     parts: list[hv.Element] = []
     marks: list[hv.Element] = []
     used: set[str] = set()
-    for name, run in runs_by_name.items():
+    drawn = {}
+    for at, (name, run) in enumerate(runs_by_name.items()):
         if axis not in run.trace.snapshot().columns:
             raise ValueError(f"Expected runs with {axis}, got {name!r} without noise: choose another axis.")
+        drawn[name] = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y, lane(at))
+    strip = strip_for([(data, lines[name]) for name, data in drawn.items()]) if log_y else None
+    for name, run in runs_by_name.items():
         colour = free_colour(run.solver, used)
         used.add(colour)
-        values = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
+        values = _placed(drawn[name], lines[name], strip)
         parts += _drawn(values, lines[name], name, colour, several=len(runs_by_name) > 1)
         marks += _marks(run, axis, values["x"], values[lines[name][0].key]) if lines[name] else []
     parts.sort(key=lambda one: not isinstance(one, hv.Area))  # bands lie behind all lines
     problem = type(next(iter(runs_by_name.values())).problem)
     heading = f"{title}: {problem.title or problem.__name__}"
-    return _dressed(hv.Overlay([*parts, *marks]), heading, AXES[axis], signed(label, log_y), log_y)
+    return _dressed(hv.Overlay([*parts, *marks]), heading, AXES[axis], signed(label, log_y), log_y, strip)
+
+
+def _placed(data: LineData, lines: list[Series], strip: ZeroStrip | None) -> dict[str, Array]:
+    """Return the numbers of lines by name, with zeros in their strip."""
+    return with_strips(data, lines, {one.key: strip for one in lines}).columns()
 
 
 def _drawn(values: dict[str, Array], lines: list[Series], name: str, colour: str, several: bool) -> list[hv.Element]:
@@ -192,17 +204,32 @@ def _drawn(values: dict[str, Array], lines: list[Series], name: str, colour: str
             parts.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
         curve = hv.Curve((values["x"], values[one.key]), "x", "y", label=legend)
         parts.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
+        if one.zeros and np.isfinite(values[f"{one.key}.zero"]).any():
+            zeros = hv.Curve((values["x"], values[f"{one.key}.zero"]), "x", "y", label=legend)
+            parts.append(zeros.opts(color=ink, line_width=3, backend="bokeh"))
     return parts
 
 
-def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: bool) -> hv.Overlay:
+def _dressed(
+    figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: bool, strip: ZeroStrip | None
+) -> hv.Overlay:
+    """Return a figure with its axes, and the strip of zeros below the vertical one."""
+    source = ColumnDataSource(strip_columns(strip))
+    if strip is not None:
+        look = {"color": REFERENCE, "line_dash": "dashed", "line_width": 1, "backend": "bokeh"}
+        figure = hv.Overlay([*figure, hv.HLine(strip.top).opts(**look)])
+
+    def name_zero(plot: Any, element: hv.Element) -> None:
+        plot.handles["yaxis"].major_label_overrides = {} if strip is None else {strip.tick: "0"}
+
     return figure.opts(
         title=title,
         xlabel=x_label,
         ylabel=y_label,
         logy=log_y,
         xformatter=BasicTickFormatter(use_scientific=False),
-        yticks=log_ticker() if log_y else None,
+        yticks=log_ticker(source) if log_y else None,
+        hooks=[name_zero],
         width=760,
         height=380,
         show_grid=True,

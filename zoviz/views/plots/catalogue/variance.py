@@ -15,7 +15,7 @@ _DASHES = ("dotted", "dotdash")
 class Variance(PlotView):
     """A plot of the trace of the estimate's covariance, beside theory and the published bounds.
 
-    Differences along all coordinates of values without noise have no variance: their line is at the bottom of a
+    Differences along all coordinates of values without noise have no variance: their line is below the break of a
     logarithmic axis.
     """
 

@@ -11,7 +11,7 @@ from zoviz.views.plots.line_data import Series
 
 
 class Violation(PlotView):
-    """A plot of ||[h(x)]_+|| at the current iterate; at the bottom of a logarithmic axis where it is 0.
+    """A plot of ||[h(x)]_+|| at the current iterate; below the break of a logarithmic axis where it is 0.
 
     With it what an application asks beyond it: that nodes agree, and that choices are 0 or 1.
     """
