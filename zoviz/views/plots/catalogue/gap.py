@@ -15,8 +15,8 @@ from zoviz.views.plots.line_data import Series
 class Gap(PlotView):
     """A plot of f - f* at the current iterate and at the best feasible point so far, where f* is known.
 
-    A point that is feasible within the tolerance only may lie below f*: then the line of the best is below the break of a
-    logarithmic axis, and the title says by how much.
+    A point that is feasible within the tolerance only may lie below f*: then the line of the best is below the break of
+    a logarithmic axis, and the title says by how much.
     """
 
     title = "Objective gap"
