@@ -97,7 +97,7 @@ class Trace:
 
     def wants(self, iteration: int) -> bool:
         """Return whether a row is due at this iteration."""
-        return belongs(iteration, self.stride, self.capacity)
+        return iteration % self.stride == 0 or belongs(iteration, self.stride, self.capacity)
 
     def append(self, row: Mapping[str, float | Array]) -> None:
         """Add a row; a column that is new is NaN before. ``iteration`` must be there and must grow."""

@@ -24,6 +24,7 @@ from zoviz.views.common.style import FULL_SCREEN
 from zoviz.views.plots.line_data import (
     AXES,
     Series,
+    ZeroStrip,
     axis_values,
     beyond,
     has_negatives,
@@ -36,7 +37,6 @@ from zoviz.views.plots.line_data import (
 )
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import SharedModels, strip_columns
-from zoviz.views.plots.zero_strip import ZeroStrip
 
 ZERO = "   0 throughout"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""

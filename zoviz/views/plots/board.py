@@ -27,10 +27,9 @@ from zoviz.views.common.style import (
 )
 from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS
-from zoviz.views.plots.line_data import BANDS, AxisScales
+from zoviz.views.plots.line_data import BANDS, AxisScales, ZeroStrip, lane, strip_for
 from zoviz.views.plots.packed_source import PackedSource, all_series
 from zoviz.views.plots.shared_models import SharedModels
-from zoviz.views.plots.zero_strip import ZeroStrip, lane, strip_for
 
 PLOTS_AT_ONCE = 2
 """Plots that one look of a page gives a run's lines: the first row on most screens, beside the problem's picture."""

@@ -9,8 +9,7 @@ from bokeh.models import ColumnDataSource, CustomJS
 
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
-from zoviz.views.plots.line_data import LineData, Series, keys_of, line_data
-from zoviz.views.plots.zero_strip import LANES, ZeroStrip, with_strips
+from zoviz.views.plots.line_data import LANES, LineData, Series, ZeroStrip, keys_of, line_data, with_strips
 
 _UNPACK = """
     const packed = cb_obj.data.p, names = src.tags[1], rows = packed.length / names.length, data = {};

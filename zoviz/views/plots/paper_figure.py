@@ -28,9 +28,21 @@ from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.drags import by_drag
 from zoviz.views.plots.base import MOST_LISTED, THIN, PlotView
 from zoviz.views.plots.event_marks import parameter_label, places_of
-from zoviz.views.plots.line_data import AXES, BANDS, LineData, Series, has_negatives, has_zeros, line_data, signed
+from zoviz.views.plots.line_data import (
+    AXES,
+    BANDS,
+    LineData,
+    Series,
+    ZeroStrip,
+    has_negatives,
+    has_zeros,
+    lane,
+    line_data,
+    signed,
+    strip_for,
+    with_strips,
+)
 from zoviz.views.plots.named_runs import Runs, named_runs
-from zoviz.views.plots.zero_strip import ZeroStrip, lane, strip_for, with_strips
 
 WIDTHS = {"one column": 3.5, "two columns": 7.16}
 """Widths of a figure in inches: those of a column and of a page in IEEE's guide for authors."""
@@ -377,6 +389,8 @@ def _mark_zeros(axes: Any, strip: ZeroStrip) -> None:
     axes.set_yticks([strip.tick, *ticks], ["0", *labels])
     axes.set_yticks(minor, ["" for _ in minor], minor=True)
     axes.set_ylim(strip.bottom, strip.top * 10 if strip.empty else end)
+    if strip.empty:  # nothing to be cut off from
+        return
     axes.axhspan(strip.bottom, strip.top, color=REFERENCE, alpha=0.13, linewidth=0, zorder=0)
     axes.axhline(strip.top, color=REFERENCE, linewidth=0.6, linestyle=DASHES[1], zorder=1)
     height = float(axes.transAxes.inverted().transform(axes.transData.transform((1.0, strip.top)))[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from bokeh.core.has_props import HasProps
 from bokeh.events import DoubleTap
 from bokeh.models import (
@@ -40,8 +41,7 @@ from zoviz.views.common.colours import PRINTED, REFERENCE
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
 from zoviz.views.plots.event_marks import MARKS
-from zoviz.views.plots.line_data import AxisScales
-from zoviz.views.plots.zero_strip import ZeroStrip
+from zoviz.views.plots.line_data import AxisScales, ZeroStrip
 
 # Bokeh's own ticker is linear below two decades, and leaves the lower half of an axis without a label. Three ticks at
 # least where they are not all powers of ten: of two, as 2 and 5, its formatter would write the nearest powers.
@@ -95,7 +95,9 @@ def strip_columns(strip: ZeroStrip | None) -> dict[str, list[Any]]:
     if strip is None:
         return {"bottom": [], "top": [], "tick": [], "empty": [], "left": []}
     far = strip.bottom * (strip.bottom / strip.top) ** 9  # as far as anybody may pan
-    return {"bottom": [far], "top": [strip.top], "tick": [strip.tick], "empty": [strip.empty], "left": [0.0]}
+    ends = (np.nan, np.nan) if strip.empty else (far, strip.top)  # what there is nothing above has no break
+    columns = {"bottom": ends[0], "top": ends[1], "tick": strip.tick, "empty": strip.empty, "left": 0.0}
+    return {name: [value] for name, value in columns.items()}
 
 
 _PRINTED_DASH = [10, 3, 2, 3, 2, 3]

@@ -23,10 +23,20 @@ from zoviz.views.common.colours import PALETTE, REFERENCE, free_colour
 from zoviz.views.common.panel_internals import bring_figures_styles
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
-from zoviz.views.plots.line_data import AXES, BANDS, LineData, Series, line_data, signed
+from zoviz.views.plots.line_data import (
+    AXES,
+    BANDS,
+    LineData,
+    Series,
+    ZeroStrip,
+    lane,
+    line_data,
+    signed,
+    strip_for,
+    with_strips,
+)
 from zoviz.views.plots.named_runs import Runs, named_runs
 from zoviz.views.plots.shared_models import log_ticker, strip_columns
-from zoviz.views.plots.zero_strip import ZeroStrip, lane, strip_for, with_strips
 
 bring_figures_styles()
 
@@ -215,7 +225,7 @@ def _dressed(
 ) -> hv.Overlay:
     """Return a figure with its axes, and the strip of zeros below the vertical one."""
     source = ColumnDataSource(strip_columns(strip))
-    if strip is not None:
+    if strip is not None and not strip.empty:
         look = {"color": REFERENCE, "line_dash": "dashed", "line_width": 1, "backend": "bokeh"}
         figure = hv.Overlay([*figure, hv.HLine(strip.top).opts(**look)])
 

@@ -15,10 +15,9 @@ from zoviz.runs.engine.trace import Snapshot
 from zoviz.solvers import ZOCEG
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.board import Board
-from zoviz.views.plots.line_data import LineData, Series, line_data
+from zoviz.views.plots.line_data import LANES, LineData, Series, lane, line_data, strip_for, with_strips
 from zoviz.views.plots.paper_figure import PaperFigure
 from zoviz.views.plots.static import convergence
-from zoviz.views.plots.zero_strip import LANES, lane, strip_for, with_strips
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
