@@ -35,6 +35,7 @@ from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_legends, keep_ranges, keep_styles, lay_out_once
+from zoviz.views.common.connection import watch_connection
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import drop_views_with_session, harden_page, messages_wait
 from zoviz.views.common.run_controller import RunController
@@ -461,6 +462,7 @@ class Dashboard(pn.viewable.Viewer):
             lay_out_once(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
             typeset_formulas(pn.state.curdoc)
+            watch_connection(pn.state.curdoc)
         self.controller.count_interrupted()
         values = {name: parts[-1].decode(errors="replace") for name, parts in pn.state.session_args.items()}
         self.read_address(urlencode(values))

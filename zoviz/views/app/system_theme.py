@@ -12,7 +12,8 @@ COOKIE = "zoviz_theme"
 
 # A toggle to what the system asks for follows the system again: there is no third state to choose.
 _FOLLOW = """
-    const page = Bokeh.documents.flatMap(one => one.roots()).find(model => model.class_name === "Page");
+    // Asked for each time: once a lost connection is back, the page is another model.
+    const present = () => Bokeh.documents.flatMap(one => one.roots()).find(model => model.class_name === "Page");
     const asked = window.matchMedia("(prefers-color-scheme: dark)");
     const cookie = () => document.cookie.match(/(?:^|; )%(name)s=([a-z-]*)/)?.[1] ?? "";
     const word = dark => dark ? "dark" : "light";
@@ -20,16 +21,17 @@ _FOLLOW = """
     function follow() {
         const chosen = cookie();
         const dark = ["dark", "light"].includes(chosen) ? chosen === "dark" : asked.matches;
-        if (page.data.dark_theme !== dark) page.data.dark_theme = dark;
+        const page = present();
+        if (page && page.data.dark_theme !== dark) page.data.dark_theme = dark;
         if (chosen !== word(dark)) write(`system-${word(dark)}`);
     }
-    if (page) {
+    if (present()) {
         follow();
         asked.addEventListener("change", follow);
         document.addEventListener("click", event => {
             const toggled = event.composedPath().some(node => node.ariaLabel === "Toggle theme");
             if (toggled) setTimeout(() => {
-                const dark = page.data.dark_theme;
+                const dark = present().data.dark_theme;
                 write(dark === asked.matches ? `system-${word(dark)}` : word(dark));
             });
         });

@@ -16,6 +16,7 @@ from bokeh.models.widgets import Div
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
+from zoviz.views.common.connection import STATUS
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import (
     CLOSER_BUTTON,
@@ -188,6 +189,7 @@ class StatusBar(pn.viewable.Viewer):
         self._controller = controller
         self.counters = ColumnDataSource(name="status")
         self._meter = Div(
+            name=STATUS,
             css_classes=["zoviz-status"],
             sizing_mode="stretch_width",
             margin=(6, 10),

@@ -25,6 +25,9 @@ from zoviz.views.server.health import HEALTH, HealthHandler, StoreProbe
 from zoviz.views.server.settings import ServerSettings
 from zoviz.views.server.users import ProxyUsers, present_user
 
+_COMES_BACK = 7 * 24 * 3600
+"""Seconds after its opening in which a page may come back on a new websocket: Bokeh refuses it after five minutes, and
+the run would be gone with a page that had lost its connection for a moment."""
 _LAST_WORDS = 3.0
 """Seconds that the event loop has to end in once the runs have."""
 
@@ -62,6 +65,7 @@ def serve(problem: Problem | None, store: Store | None, settings: ServerSettings
         websocket_origin=[f"{settings.address}:{port}", f"localhost:{port}", *settings.allow_origin],
         extra_patterns=[(HEALTH, HealthHandler, {"live_runs": live_runs, "probe": StoreProbe(store)})],
         use_xheaders=settings.behind_proxy,
+        session_token_expiration=_COMES_BACK,
         show=show,
         start=False,
         **_secrets(settings),
