@@ -17,6 +17,7 @@ from zoviz.core.configurable import Configurable
 from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
+from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
 from zoviz.diagnosis.differences import Slopes, cost, slopes
 from zoviz.diagnosis.observed_run import InterruptibleValues, ObservedRun, refuse_other_forms
@@ -217,7 +218,7 @@ class Certifier(Configurable):
         own.count_constraints(x)
         try:
             oracle = Oracle(own, streams, source=InterruptibleValues(own, proceed))
-            with oracle.purpose(Purpose.CERTIFICATE), np.errstate(all="ignore"):
+            with oracle.purpose(Purpose.CERTIFICATE), silent_arithmetic():
                 measured = slopes(oracle, x, self.repeats)
         finally:
             own.release()

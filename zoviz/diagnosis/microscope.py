@@ -15,6 +15,7 @@ from zoviz.core.configurable import Configurable
 from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
+from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
 from zoviz.core.units import Units
 from zoviz.diagnosis.differences import cost, slopes
@@ -192,7 +193,7 @@ class Microscope(Configurable):
             )
         own = problem.clone_apart()
         try:
-            with np.errstate(all="ignore"):
+            with silent_arithmetic():
                 return _Look(self, own, spot, Streams(zlib.crc32(f"microscope {seed}".encode()), BATCHES), proceed).all(
                     subjects
                 )

@@ -7,6 +7,7 @@ import pickle
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import closing
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any, TypeAlias, cast
@@ -15,6 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from zoviz.core.errors import OracleError, described
+from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure, FunctionCall
 from zoviz.evaluation.worker_processes import WorkerProcesses
@@ -47,12 +49,12 @@ class Evaluator:
         """Yield the index and the outcome of each point, as they come; close it where it is not read to the end."""
         workers = self._workers
         if hasattr(workers, "submit"):
-            return _by_executor(workers, call, points)
+            return _released(_by_executor(workers, call, points))
         if callable(workers):
-            return _by_map(workers, call, points)
+            return _released(_by_map(workers, call, points))
         count = (os.cpu_count() or 1) if workers == -1 else int(cast(int, workers or 1))
         if count == 1 and self._timeout is None:
-            return _by_map(map, call, points)
+            return _released(_by_map(map, call, points))
         if self._threads:
             return _by_threads(count, call, points)
         if self._processes is None:
@@ -64,7 +66,8 @@ class Evaluator:
         if callable(self._workers) or hasattr(self._workers, "submit"):
             return list(self.outcomes(call, [x]))[0][1]
         if self._timeout is None:
-            return call(x)
+            with SingleBlasThread.released():
+                return call(x)
         processes = WorkerProcesses(call, 1, self._timeout)
         try:
             return processes.outcomes([x])[0]
@@ -76,6 +79,12 @@ class Evaluator:
         if self._processes is not None:
             self._processes.close()
             self._processes = None
+
+
+def _released(outcomes: Generator[tuple[int, Any], None, None]) -> Generator[tuple[int, Any], None, None]:
+    """Yield outcomes that are found in this process, where the functions have all of its threads."""
+    with SingleBlasThread.released(), closing(outcomes):
+        yield from outcomes
 
 
 def _by_executor(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.errors import OracleError
+from zoviz.core.threads.arithmetic import callers_arithmetic
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.real_numbers import real_numbers
 
@@ -76,7 +77,8 @@ class FunctionCall:
         """
         shape = x.shape[:-1]
         try:
-            f, h = self._pair(x, shape)
+            with callers_arithmetic():
+                f, h = self._pair(x, shape)
             return Evaluation(_objective(f, shape), _constraints(h, shape, self.m))
         except SystemExit as error:
             raise OracleError(

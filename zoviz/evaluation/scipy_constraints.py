@@ -86,7 +86,7 @@ class Between:
             sizes = max(self._lower.size, self._upper.size)
             raise OracleError(f"Expected {sizes} values from {self._name}, as it has bounds, got {c.shape}.") from None
         below, above = np.isfinite(lower), np.isfinite(upper)
-        return np.concatenate([(lower - c)[below], (c - upper)[above]])
+        return np.concatenate([lower[below] - c[below], c[above] - upper[above]])
 
 
 class Linear:

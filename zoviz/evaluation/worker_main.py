@@ -11,14 +11,16 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
 from zoviz.core.errors import OracleError, described
+from zoviz.evaluation.fork_server import use_own_fork_server
 from zoviz.evaluation.function_call import Failure
+from zoviz.evaluation.surroundings import Surroundings
+
+PATIENCE = 2.0
+"""Seconds after which a process looks whether its parent is still there."""
 
 
-def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> None:
+def serve(connection: Connection, cargo: Any, surroundings: Surroundings, inherited: list[Connection]) -> None:
     """Evaluate the points that come over a connection until its other end is closed."""
     for one in inherited:  # else the other ends would seem open when the parent has gone
         one.close()
@@ -30,14 +32,17 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
     signal.set_wakeup_fd(-1)
     # It shares nothing with this thread: it only ends the process.
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # The functions may have processes of their own, as a daemonic one may not: they are of its group, and end with it.
+    multiprocessing.current_process().daemon = False
+    use_own_fork_server()
+    surroundings.enter()
     try:
         call = pickle.loads(cargo) if isinstance(cargo, bytes) else cargo
     except Exception as error:  # importing a user's modules may raise anything
         connection.send(described(error))
         return
     connection.send(True)
-    # One thread and silent arithmetic, as in a run: the same bits as without processes.
-    with threadpool_limits(limits=1, user_api="blas"), np.errstate(all="ignore"):
+    with surroundings.computing():
         while True:
             try:
                 point = connection.recv()
@@ -51,10 +56,24 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is None:
         return
-    parent.join()
+    # Its end closes a pipe, but of a fork of the parent that outlives it this pipe's end is open too.
+    while parent.is_alive() and _exists(parent.pid):
+        parent.join(PATIENCE)
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
+
+
+def _exists(process: int | None) -> bool:
+    if os.name != "posix" or process is None:
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _portable(outcome: Any) -> Any:

@@ -21,7 +21,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -29,7 +29,9 @@ import numpy as np
 
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array
+from zoviz.evaluation.fork_server import use_own_fork_server
 from zoviz.evaluation.function_call import Failure, at
+from zoviz.evaluation.surroundings import Surroundings
 from zoviz.evaluation.worker_main import serve
 
 START_SECONDS = 60.0
@@ -116,7 +118,9 @@ class WorkerProcesses:
         busy = sum(member.task is not None and member.task >= 0 for member in self._processes)
         while len(self._processes) < min(self._count, busy + count):
             self._shipment = self._shipment or _shipment(self._call)
-            self._processes.append(_WorkerProcess(*self._shipment, [member.connection for member in self._processes]))
+            connections = [member.connection for member in self._processes]
+            surroundings = Surroundings.here(self._count)
+            self._processes.append(_WorkerProcess(*self._shipment, surroundings, connections))
 
     def _collect(self, points: Sequence[Array], answers: list[tuple[int, Any]]) -> None:
         """Wait for the next answer, end or deadline of a process."""
@@ -138,15 +142,20 @@ class WorkerProcesses:
 class _WorkerProcess:
     """One worker process and what it is doing: a task, its start-up greeting, or (None) nothing."""
 
-    def __init__(self, method: str, cargo: Any, siblings: list[Connection]) -> None:
+    def __init__(self, method: str, cargo: Any, surroundings: Surroundings, siblings: list[Connection]) -> None:
         context: Any = multiprocessing.get_context(method)
         self.connection, theirs = context.Pipe()
         forked = [*siblings, self.connection] if method == "fork" else []
-        self.process = context.Process(target=serve, args=(theirs, cargo, forked), daemon=True, name="zoviz-blackbox")
-        with warnings.catch_warnings():
+        arguments = (theirs, cargo, surroundings, forked)
+        self.process = context.Process(target=serve, args=arguments, daemon=True, name="zoviz-blackbox")
+        with warnings.catch_warnings(), _may_have_children():
             # Newer Pythons warn of forks beside threads: see the top of this file.
             warnings.simplefilter("ignore", DeprecationWarning)
-            self.process.start()
+            try:
+                self.process.start()
+            except ChildProcessError:  # this process is a fork of one that has a fork server
+                use_own_fork_server()
+                self.process.start()
         theirs.close()
         self.task: int | None = _GREETING
         self.deadline = time.monotonic() + START_SECONDS
@@ -208,6 +217,24 @@ class _WorkerProcess:
         self.process.kill()
         self.process.join(5.0)
         self.connection.close()
+
+
+@contextlib.contextmanager
+def _may_have_children() -> Iterator[None]:
+    """Let this process start others although it is a daemonic one, e.g. of somebody's pool.
+
+    The ban is there since such a process is ended without notice, and would leave its children behind. Ours end
+    themselves.
+    """
+    this = multiprocessing.current_process()
+    if not this.daemon:
+        yield
+        return
+    this.daemon = False
+    try:
+        yield
+    finally:
+        this.daemon = True
 
 
 def _end(processes: list[_WorkerProcess], owner: int) -> None:

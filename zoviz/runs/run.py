@@ -13,6 +13,7 @@ import param
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
+from zoviz.core.threads.arithmetic import in_this_arithmetic
 from zoviz.core.types import Printed, Sketch
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
@@ -230,7 +231,8 @@ class Run(RunSettings):
         if steps is not None:
             self._command("step", steps)
         # From here on the worker is its thread's: others post to its inbox, and read its trace, counters and status.
-        self._thread = threading.Thread(target=self._work, name="zoviz-run", daemon=True)
+        work = in_this_arithmetic(self._work)
+        self._thread = threading.Thread(target=work, name="zoviz-run", daemon=True)
         self._thread.start()
         return self
 

@@ -1,1 +1,1 @@
-"""What the threads of a process share: BLAS and PyTorch one at a time, and the interpreter between runs and pages."""
+"""What the threads of a process share: BLAS and PyTorch one at a time, the interpreter, and a caller's arithmetic."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import LibController, ThreadpoolController
 
 
 class SingleBlasThread:
@@ -17,28 +17,67 @@ class SingleBlasThread:
     The products inside a step are small: a second BLAS thread gains little, and where another program (a browser
     that draws the plots) wants the core it stalls every step. One thread also makes sums the same from run to run.
     The libraries keep their thread count per process, hence the count of runs here is per process too.
+
+    A caller's function has the threads that it has outside: ``released``. That is so of one run alone; of several at a
+    time each would have the others' steps in as many threads.
     """
 
-    _lock = threading.Lock()  # runs begin and end in threads of their own, and share the count
-    _active = 0
-    _limits: threadpool_limits | None = None
+    _lock = threading.Lock()  # runs begin and end in threads of their own, and share the counts
+    _runs, _calls = 0, 0
+    _libraries: list[tuple[LibController, int]] = []  # noqa: RUF012 - replaced, never changed
+    _limited = False
 
     def __enter__(self) -> None:
         cls = SingleBlasThread
         with cls._lock:
-            if not cls._active:
-                cls._limits = threadpool_limits(limits=1, user_api="blas")
-            cls._active += 1
+            if not cls._runs:
+                found = ThreadpoolController().select(user_api="blas").lib_controllers
+                counts = [(one, one.get_num_threads()) for one in found]
+                cls._libraries = [(one, count) for one, count in counts if count is not None and count > 1]
+            cls._runs += 1
+            cls._settle()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         cls = SingleBlasThread
         with cls._lock:
-            cls._active -= 1
-            if not cls._active and cls._limits is not None:
-                cls._limits.restore_original_limits()
-                cls._limits = None
+            cls._runs -= 1
+            cls._settle()
+
+    @classmethod
+    @contextmanager
+    def released(cls) -> Iterator[None]:
+        """Give a caller's function the threads that it has where no run is at work."""
+        cls._count_calls(1)
+        try:
+            yield
+        finally:
+            cls._count_calls(-1)
+
+    @classmethod
+    def threads_outside(cls) -> int:
+        """Return how many threads the libraries have where no run is at work; the most of any."""
+        with cls._lock:
+            if cls._runs:
+                return max((count for _, count in cls._libraries), default=1)
+        found = ThreadpoolController().select(user_api="blas").lib_controllers
+        return max((one.get_num_threads() or 1 for one in found), default=1)
+
+    @classmethod
+    def _count_calls(cls, change: int) -> None:
+        with cls._lock:
+            cls._calls += change
+            if cls._libraries:
+                cls._settle()
+
+    @classmethod
+    def _settle(cls) -> None:
+        limited = cls._runs > 1 or (cls._runs == 1 and not cls._calls)
+        if limited != cls._limited:
+            for library, count in cls._libraries:
+                library.set_num_threads(1 if limited else count)
+            cls._limited = limited
 
 
 class _PyTorch:

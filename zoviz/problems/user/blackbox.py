@@ -9,6 +9,7 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike
 
+from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.evaluators import Evaluator, check_workers
 from zoviz.evaluation.function_call import Failure, FunctionCall, zero
@@ -78,6 +79,8 @@ class BlackBox(Simulation):
     -----
     Without arguments it is problem 22 of Hock and Schittkowski, with f* = 1 at (1, 1). Measures come from values
     that the run paid for, never from extra calls. How processes are started: ``zoviz.evaluation.worker_processes``.
+    A function finds what it finds outside a run: ``np.errstate``, folder, environment, processes of its own, and the
+    threads of linear algebra, which ``workers`` share; where several runs are at work in a process there is one.
     A Dask worker needs zoviz and the modules that the functions are defined in or import; functions of the script or
     notebook itself travel whole. When one dies, Dask makes its calls again on another.
     """
@@ -233,5 +236,6 @@ class BlackBox(Simulation):
     def _together(self, x: Array) -> Evaluation:
         """Return the values at points (..., n) of functions that take several at once."""
         call = self.call(self.m)
-        value = call(x) if self.on_error == "fail" else call.value(x)
+        with SingleBlasThread.released():
+            value = call(x) if self.on_error == "fail" else call.value(x)
         return self._failed(value, x) if isinstance(value, Failure) else value

@@ -11,6 +11,7 @@ import numpy as np
 from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
+from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.evaluation_log import Entry
@@ -170,7 +171,7 @@ def restore(
     if data is not None:
         content = _read(data, worker.solver)
         skip = len(content["journal"])
-        with SingleBlasThread(), np.errstate(all="ignore"):
+        with SingleBlasThread(), silent_arithmetic():
             rows = (None if one is None else _until(one, content["iteration"]) for one in (trace, path))
             worker.import_state(content, *rows)
     worker.change_again(list(steering)[skip:])

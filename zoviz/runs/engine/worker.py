@@ -12,6 +12,7 @@ import numpy as np
 from zoviz.core.errors import BudgetSpent, OracleError, described
 from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Mark, Streams
+from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
 from zoviz.core.types import Constants
@@ -125,7 +126,7 @@ class Worker:
     def work(self) -> None:
         """Run to the end; an exception ends the run as failed and is left in ``error``."""
         try:
-            with SingleBlasThread(), np.errstate(all="ignore"):
+            with SingleBlasThread(), silent_arithmetic():
                 for observer in self.observers:
                     observer.began()
                 if self.state is None:
@@ -151,7 +152,7 @@ class Worker:
         ends = (self._judge_end, self.solver.close, self._add_last_row, self._judge_feasibility, self.problem.release)
         for end in ends:
             try:
-                with np.errstate(all="ignore"):
+                with silent_arithmetic():
                     end()
             except Exception as error:  # likewise
                 # The first error stays the run's: what raised in a step may well raise again here. Without this a
