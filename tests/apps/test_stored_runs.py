@@ -149,3 +149,28 @@ def test_a_run_outlives_its_page_and_another_page_steers_it(store: Store, serve:
     other.until(lambda: other.iteration() > before, "it goes on")
     other.press("Stop")
     other.until(lambda: other.status() == "stopped", "its end")
+
+
+@pytest.mark.slow
+def test_a_run_of_another_process_is_followed_opened_and_seen_to_its_end(
+    store: Store, serve: Any, open_lab: Any, tmp_path: Path
+) -> None:
+    run = Run(NonconvexQCQP(n=5), ZOSPLM(), replicas=1, label="elsewhere", store=store)
+    run.start(steps=5)
+    lab = open_lab(serve().url)
+    open_list(lab)
+    lab.until(lambda: "elsewhere" in rows(lab)[0] and "paused" in rows(lab)[0], "the run is in the list")
+    tick(lab)
+    lab.press("Open")
+    lab.until(lambda: lab.page.get_by_text(f"Run {run.id[:8]}, paused").is_visible(), "what is known of it is shown")
+    run.step(60)
+    lab.until(lambda: lab.page.get_by_text("65 iterations").is_visible(), "it is followed")
+    lab.page.locator(".tabulator-row").nth(1).locator(".tabulator-cell[tabulator-field=notes]").click()
+    lab.page.keyboard.type("half typed")
+    run.stop()
+    run.wait()
+    lab.page.wait_for_timeout(5000)  # the list is due twice
+    lab.page.keyboard.press("Enter")
+    lab.until(lambda: "stopped" in rows(lab)[0], "its end is seen")
+    lab.until(lambda: lab.page.get_by_text(f"Run {run.id[:8]}, stopped").is_visible(), "there too")
+    assert store.runs()[1].notes == "half typed", "what was typed meanwhile is kept"

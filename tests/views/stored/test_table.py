@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP, WeldedBeam
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.stored.table import AGAIN, DRAWING, StoredRunsTable
 
 # Panel's Material widgets of Panel's, and libraries of one another
 pytestmark = [
@@ -98,3 +100,88 @@ def test_a_command_without_a_tick_says_what_to_do(tmp_path: Path) -> None:
         page.controller.say("")
         getattr(page.stored_runs, command)()
         assert page.controller.message == "Expected one ticked run, got 0: tick the box of one.", command
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Run]:
+    """A run that is at work and kept in a store which the page has opened by itself, as another process's is."""
+    run = Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-3), replicas=1, store=f"sqlite:///{tmp_path / 'runs.db'}")
+    run.start(steps=3)
+    until(lambda: run.status == "paused")
+    yield run
+    run.stop()
+    run.wait()
+
+
+def test_runs_of_others_are_followed_to_their_end(tmp_path: Path, elsewhere: Run) -> None:
+    page = Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}"))
+    page.rooms.open = "runs"
+    assert page.stored_runs is not None
+    now = 0.0
+    table = StoredRunsTable(page.controller, lambda: now)
+    table.read()
+    first = table.tabulator.value
+    table.tabulator.selection = [0]
+    elsewhere.step(40)
+    until(lambda: elsewhere.status == "paused" and elsewhere.progress.iteration == 43)
+    until(lambda: Store(f"sqlite:///{tmp_path / 'runs.db'}").runs()[0].iterations == 43)
+    table.update()
+    assert list(table.tabulator.value["calls"]) == list(first["calls"]), "it is not due yet"
+    now = AGAIN + 0.1
+    table.update(visible=False)
+    assert list(table.tabulator.value["calls"]) == list(first["calls"]), "nobody sees it"
+    table.update()
+    calls = f"{elsewhere.progress.calls:,}"
+    assert list(table.tabulator.value["calls"]) == [calls] and table.selection[0].iterations == 43
+    elsewhere.stop()
+    elsewhere.wait()
+    Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-3), iterations=2, store=f"sqlite:///{tmp_path / 'runs.db'}").run()
+    now += DRAWING + 60.0
+    table.update()
+    assert list(table.tabulator.value["status"]) == ["finished", "stopped"]
+    assert [one.status for one in table.selection] == ["stopped"], "the tick stays with its run"
+
+
+def test_only_cells_are_sent_where_the_runs_are_the_same(tmp_path: Path, elsewhere: Run) -> None:
+    """What is typed in another cell, and ticks, would be lost else."""
+    page = Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}"))
+    now = 0.0
+    table = StoredRunsTable(page.controller, lambda: now)
+    table.read()
+    whole: list[object] = []
+    table.tabulator.param.watch(lambda event: whole.append(event), "value", onlychanged=False)
+    elsewhere.step(5)
+    until(lambda: Store(f"sqlite:///{tmp_path / 'runs.db'}").runs()[0].iterations == 8)
+    now = DRAWING + 60.0
+    table.update()
+    frames = {id(event.new) for event in whole}
+    assert frames <= {id(table.tabulator.value)} and table.records[0].iterations == 8
+    assert list(table.tabulator.value["calls"]) == [f"{elsewhere.progress.calls:,}"]
+
+
+def test_what_is_open_of_a_run_follows_it_and_a_fork_s_place_stays(tmp_path: Path, elsewhere: Run) -> None:
+    page = Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}"))
+    page.rooms.open = "runs"
+    stored_runs = page.stored_runs
+    assert stored_runs is not None
+    stored_runs.table.read()
+    stored_runs.table.tabulator.selection = [0]
+    stored_runs.open()
+
+    def text() -> str:
+        return " ".join(str(one.object) for one in stored_runs.__panel__() if hasattr(one, "object"))
+
+    assert f"Run {elsewhere.id[:8]}, paused" in text() and "3 iterations" in text()
+    stored_runs.fork.at = 2
+    elsewhere.step(5)
+    until(lambda: stored_runs.table.read() or "8 iterations" in text())
+    assert stored_runs.fork.at == 2
+    elsewhere.stop()
+    elsewhere.wait()
+    stored_runs.table.read()
+    assert f"Run {elsewhere.id[:8]}, stopped" in text()
+    stored_runs.table.untick()
+    assert f"Run {elsewhere.id[:8]}, stopped" in text(), "a browser that draws the list anew drops its ticks"
+    stored_runs.table.tabulator.selection = [0]
+    stored_runs.delete()
+    assert f"Run {elsewhere.id[:8]}, stopped" not in text()

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from zoviz.views.experiments.page import ExperimentsPage
     from zoviz.views.stored.page import StoredRunsPage
 
-RUN, EXPERIMENTS, COMPARE, BENCHMARK = "run", "experiments", "compare", "benchmark"
+RUN, EXPERIMENTS, COMPARE, BENCHMARK, STORED_RUNS = "run", "experiments", "compare", "benchmark", "runs"
 """Names of the rooms with the plots, with the papers' experiments, with runs side by side, and with studies of many
 problems."""
 PERIOD = 250
@@ -207,7 +207,7 @@ class Dashboard(pn.viewable.Viewer):
         if store is not None and store.owner is None:  # a study takes processors that no limit of a person covers
             rooms.append(Room(BENCHMARK, "Benchmark", self._make_benchmark, self._read_studies))
         if store is not None:
-            rooms.append(Room("runs", "Stored runs", self._make_stored_runs, self._read_stored_runs))
+            rooms.append(Room(STORED_RUNS, "Stored runs", self._make_stored_runs, self._read_stored_runs))
         return rooms
 
     def _beside(self) -> list[Callable[[Run | None], object]]:
@@ -378,7 +378,7 @@ class Dashboard(pn.viewable.Viewer):
         whole = not self.board.refresh(plots) and seconds > 0.0 and self._update_beside(run, seconds)
         self.output.update(run, visible=self.rooms.open == RUN)
         if self.stored_runs is not None:
-            self.stored_runs.table.update()
+            self.stored_runs.table.update(self.rooms.open == STORED_RUNS)
         if self.experiments is not None and self.rooms.open == EXPERIMENTS:
             self.experiments.update()
         if self.compare is not None and self.rooms.open == COMPARE:

@@ -18,6 +18,7 @@ function attach(model, host, signal) {
     const box = row => row.querySelector("input[type=checkbox]");
     const row_of = event => event.composedPath().find(node => node.classList?.contains("tabulator-row"));
     let at = 0, held = false;  // the row that Tab comes to, and whether the focus is in the table
+    let editing = false;
 
     function focus(number) {
         const all = rows();
@@ -29,6 +30,8 @@ function attach(model, host, signal) {
     // Rows and cells are made anew with new data: one row is in the order of Tab, and what stands in it is not.
     function dress() {
         const grid = root.querySelector(".tabulator"), all = rows();
+        const edits = root.querySelector(".tabulator-editing") !== null;
+        if (edits !== editing) model.send_msg({editing: editing = edits});
         if (!grid || !all.length) return;  // while new rows are made
         at = Math.max(0, Math.min(at, all.length - 1));
         grid.removeAttribute("aria-owns");  // its body stands in it, and screen readers look for the id elsewhere
@@ -120,6 +123,11 @@ class GridKeys(JSComponent):
     open : callable
         Is given the text in the column ``key`` of the row that Enter was pressed on.
 
+    Attributes
+    ----------
+    editing : bool
+        Whether a cell is being edited: new rows would undo what is typed.
+
     Notes
     -----
     Tabulator has a stop of the Tab key in every cell that can be edited, or none at all, and none for its rows: its
@@ -137,12 +145,14 @@ class GridKeys(JSComponent):
 
     def __init__(self, open: Callable[[str], object], **params: object) -> None:
         super().__init__(width=0, height=0, margin=0, **params)
-        self._open = open
+        self._open, self.editing = open, False
 
     def _handle_msg(self, data: object) -> None:
         self.press(data)
 
     def press(self, message: object) -> None:
-        """Open the row that a message names; what else a browser may send is left alone."""
+        """Take a message: open the row that it names, or note that a cell is edited; all else is left alone."""
+        if isinstance(message, dict) and isinstance(message.get("editing"), bool):
+            self.editing = message["editing"]
         if isinstance(message, dict) and isinstance(message.get("open"), str):
             self._open(message["open"])

@@ -53,6 +53,8 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._controller, self._store, self.say = controller, store_of(controller), controller.say
         self.table = StoredRunsTable(controller)
         self._deleted: list[str] = []
+        # The id of the run that is described, and of when.
+        self._opened, self._described_at = "", (0.0, RunStatus.READY)
         self.buttons = {
             "overlay": _button("Put on the plots", self.put_on_plots),
             "open": _button("Open", self.open),
@@ -67,8 +69,9 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._sign = note("")
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._enable([])
-        self.table.param.watch(lambda event: self._enable(event.new), "selection")
+        self.table.param.watch(lambda event: self._follow(event.old, event.new), "selection")
         self.table.param.watch(lambda _: self.open(), "entered")
+        self.table.param.watch(lambda _: self._describe_again(), "was_read")
         # A second double click on the same place counts, too.
         controller.runs_shown.param.watch(lambda event: self._pick_place(*event.new), "picked", onlychanged=False)
 
@@ -86,12 +89,33 @@ class StoredRunsPage(pn.viewable.Viewer):
         if len(self.table.selection) == 1:
             self.fork.at = iteration_at(self._store.load(self._ticked().id), axis, place)
 
+    def _follow(self, before: list[Record], now: list[Record]) -> None:
+        """Follow the ticks: another run's takes away what is known of the one that is open.
+
+        None at all leaves it: a browser that draws the list anew drops its ticks.
+        """
+        self._enable(now)
+        if now and [one.id for one in now] != [self._opened]:
+            self._close()
+        if [one.id for one in before] != [one.id for one in now]:
+            self.fork.reset()
+
+    def _close(self) -> None:
+        self._detail.object, self._opened = "", ""
+        self.table.make_room(False)
+
+    @say_errors()
+    def _describe_again(self) -> None:
+        """Show what the store says by now of the run that is open; nothing where it is not in the list."""
+        record = next((one for one in self.table.records if one.id == self._opened), None)
+        if record is None:
+            self._close()
+        elif (record.updated, record.status) != self._described_at:
+            self._describe(record)
+
     def _enable(self, records: list[Record]) -> None:
         """Enable the buttons that make sense for the selected records."""
         one = records[0] if len(records) == 1 else None
-        if not records:
-            self._detail.object = ""
-            self.table.make_room(False)
         enabled = {
             "overlay": bool(records),
             "open": one is not None,
@@ -105,7 +129,6 @@ class StoredRunsPage(pn.viewable.Viewer):
                 update_changed(button, disabled=not enabled[name])
         for suffix, download in self._exports.items():
             update_changed(download, disabled=one is None, filename=self._name(one, suffix))
-        self.fork.reset()
 
     @say_errors()
     def put_on_plots(self) -> None:
@@ -180,8 +203,13 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def open(self) -> None:
-        """Show everything about the selected run."""
-        stored = self._store.load(self._ticked().id)
+        """Show everything about the selected run, from then on as it is in the store."""
+        self._describe(self._ticked())
+        self.table.make_room(True)
+
+    def _describe(self, record: Record) -> None:
+        stored = self._store.load(record.id)
+        self._opened, self._described_at = record.id, (record.updated, record.status)
         record = stored.record
         parts = {
             "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
@@ -207,8 +235,9 @@ class StoredRunsPage(pn.viewable.Viewer):
             for name, value in parts.items()
             if value
         )
-        self.table.make_room(True)
-        self._detail.object = f"<b>Run {stored.id[:8]}</b><table style='font-size:.82rem'>{rows}</table>"
+        self._detail.object = (
+            f"<b>Run {stored.id[:8]}, {record.status}</b><table style='font-size:.82rem'>{rows}</table>"
+        )
 
     def _export(self, suffix: str, label: str) -> pmui.FileDownload:
         """Return a button that downloads the selected run in a format."""

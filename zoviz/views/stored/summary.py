@@ -76,16 +76,16 @@ class Summaries:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[tuple[str, float], Summary] = {}
-        self._work: Future[dict[tuple[str, float], Summary]] | None = None
+        self._known: dict[str, tuple[float, Summary]] = {}  # by run: as of when, and what
+        self._work: Future[dict[str, tuple[float, Summary]]] | None = None
 
     def get(self, record: Record) -> Summary | None:
-        """Return the summary of a run as of its record; None while it is not read."""
-        return self._known.get((record.id, record.updated))
+        """Return the latest summary of a run that is read; None before the first."""
+        return self._known[record.id][1] if record.id in self._known else None
 
     def ask(self, records: Iterable[Record]) -> None:
-        """Have a thread read the summaries that are not known yet, unless it is at work; ``collect`` takes them up."""
-        missing = [one for one in records if self.get(one) is None]
+        """Have a thread read the summaries that are not up to date, unless it is at work; ``collect`` takes them up."""
+        missing = [one for one in records if one.id not in self._known or self._known[one.id][0] != one.updated]
         if missing and self._work is None:
             self._work = in_background(lambda: self._read(missing))
 
@@ -97,12 +97,12 @@ class Summaries:
         self._known |= work.result()
         return True
 
-    def _read(self, records: Iterable[Record]) -> dict[tuple[str, float], Summary]:
+    def _read(self, records: Iterable[Record]) -> dict[str, tuple[float, Summary]]:
         out = {}
         for one in records:
             try:
                 summary = summary_of(self._store.load(one.id))
             except (ValueError, KeyError):  # removed meanwhile, or of a class that is not here: its line stays as it is
                 summary = Summary(np.nan, "", "")
-            out[one.id, one.updated] = summary
+            out[one.id] = (one.updated, summary)
         return out

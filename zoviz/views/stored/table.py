@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
@@ -24,6 +25,10 @@ from zoviz.views.stored.summary import Summaries, Summary
 
 PAGE = 25
 """Runs on a page of the list."""
+AGAIN, SHARE = 2.0, 30.0
+"""Seconds after which a list in sight is read again; and how many times as long as reading it took, at least."""
+DRAWING = 5.0
+"""Seconds that a browser has for drawing the list: before they are over it gets no single cells."""
 ORDERS = {
     "newest first": "-created",
     "oldest first": "created",
@@ -87,6 +92,8 @@ class StoredRunsTable(pn.viewable.Viewer):
     ----------
     controller : RunController
         Has the store, and says what cannot be done.
+    clock : callable
+        Seconds, from any origin.
 
     Attributes
     ----------
@@ -104,11 +111,13 @@ class StoredRunsTable(pn.viewable.Viewer):
     )
     page = param.Integer(default=0, bounds=(0, None), label="Page", doc="Page of the list.")
     selection: param.List[list[Record]] = param.List(default=[], doc="The records that are ticked.")
+    was_read = param.Event(doc="The list was read from the store.")
     entered = param.Event(doc="Enter was pressed on a row, which alone is ticked now.")
 
-    def __init__(self, controller: RunController, **params: Any) -> None:
+    def __init__(self, controller: RunController, clock: Callable[[], float] = time.monotonic, **params: Any) -> None:
         super().__init__(**params)
         self._store, self.say = store_of(controller), controller.say
+        self._clock, self._next_read, self._drawn = clock, -math.inf, -math.inf
         self.records: list[Record] = []
         self.tabulator = pn.widgets.Tabulator(
             _frame(()),
@@ -133,6 +142,7 @@ class StoredRunsTable(pn.viewable.Viewer):
         self.tabulator.param.watch(lambda _: self._choose(), "selection")
         self.tabulator.param.watch(lambda event: self._sort(event.new), "sorters")
         self._summaries = Summaries(self._store)
+        self._keys: GridKeys | None = None  # of the page that shows the list
         self._where = note("")
         options: dict[str, Any] = {"size": "small", "margin": (4, 8)}
         self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
@@ -151,8 +161,8 @@ class StoredRunsTable(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         bar = pn.FlexBox(*self._fields, self._back, self._on, self._where, align_items="center")
         names: dict[str, Any] = {"title": "Stored runs", "key": "run", "spoken": _SPOKEN, "edited": list(_EDITED)}
-        keys = GridKeys(self._enter, table=_CLASS, **names)
-        return pn.Column(bar, self.tabulator, keys, sizing_mode="stretch_width", margin=0)
+        self._keys = GridKeys(self._enter, table=_CLASS, **names)
+        return pn.Column(bar, self.tabulator, self._keys, sizing_mode="stretch_width", margin=0)
 
     def make_room(self, needed: bool) -> None:
         """Be lower where a run's details are to be in sight below the list."""
@@ -180,6 +190,7 @@ class StoredRunsTable(pn.viewable.Viewer):
             "text": _searched(self.text) or None,
             "status": None if self.status == "any" else self.status,
         }
+        began = self._clock()
         total = self._store.count(**which)
         first = self.page * PAGE
         self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
@@ -193,24 +204,40 @@ class StoredRunsTable(pn.viewable.Viewer):
         self._where.object = muted_html(position)
         update_changed(self._back, disabled=self.page == 0)
         update_changed(self._on, disabled=first + PAGE >= total)
+        ended = self._clock()
+        self._next_read = ended + max(AGAIN, SHARE * (ended - began))
+        self.was_read = True
 
     @say_errors("The list cannot be completed: ")
-    def update(self) -> None:
+    def update(self, visible: bool = True) -> None:
         """Complete the list by what a thread has read of its runs; called by the page's looks.
 
-        A tick that the server has but has not taken on yet comes first: the new list would undo it.
+        While it is in sight it is read again now and then: runs may be another process's, which tells this one nothing.
+        A tick that the server has but has not taken on yet comes first, and so does what is being typed into a cell:
+        the new list would undo it.
         """
-        if not changes_wait(self.tabulator) and self._summaries.collect():
-            # Not patch(): a patch that comes while the browser still builds the table raises there, and what else its
-            # message brings is lost.
+        if changes_wait(self.tabulator) or (self._keys is not None and self._keys.editing):
+            return
+        if self._summaries.collect():
             self._show()
             self._summaries.ask(self.records)
+        if visible and self._clock() >= self._next_read:
+            self.read()
 
     def _show(self) -> None:
-        """Send the list, if it has changed: while a browser draws it anew, it takes no ticks."""
-        frame = self._frame()
-        if not frame.equals(self.tabulator.value):
-            self.tabulator.value = frame
+        """Send what has changed of the list: the cells alone where the runs are the same, in the same order."""
+        frame, shown = self._frame(), self.tabulator.value
+        if frame.equals(shown):
+            return
+        now = self._clock()
+        # While a browser draws the whole list anew it takes no ticks, and what is typed is lost. A patch that comes
+        # while it still does so raises there, and what else its message brings is lost.
+        if list(frame["run"]) == list(shown["run"]) and now >= self._drawn + DRAWING:
+            cells = {name: np.flatnonzero(frame[name].to_numpy() != shown[name].to_numpy()) for name in _COLUMNS}
+            patches = {name: [(int(i), frame[name][i]) for i in rows] for name, rows in cells.items() if len(rows)}
+            self.tabulator.patch(patches)
+        else:
+            self.tabulator.value, self._drawn = frame, now
 
     def _frame(self) -> pd.DataFrame:
         return _frame([(one, self._summaries.get(one)) for one in self.records])
