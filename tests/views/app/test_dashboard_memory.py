@@ -176,4 +176,5 @@ def test_sixty_pages_with_a_run_each_take_no_more_memory_than_ten(store: Store, 
         server.wait(60)
     print(f"MB of the server at its start, after {FIRST} and after {LOADS} pages:", *map(round, held))
     assert held[2] <= 1.1 * held[1]
-    assert {run.status for run in store.runs()} == {"interrupted"} and store.count() == LOADS
+    ended = {"interrupted", "finished"}  # where the budget of seconds was spent before the session was closed
+    assert {run.status for run in store.runs()} <= ended and store.count() == LOADS
