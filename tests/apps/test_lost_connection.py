@@ -130,12 +130,15 @@ def test_a_page_whose_session_has_ended_says_so_and_finds_its_run(
     else:
         monkeypatch.setenv("BOKEH_SECRET_KEY", "another")
         server.stop()
-        cut.serve()
+        server = cut.serve()
     line.mend()
     reload = lab.page.get_by_role("button", name="Reload")
     reload.wait_for()
     assert lost(lab).startswith("This page's session has ended") and lab.status() == "session ended"
     (run,) = own_store.runs()
+    if why == "restarted with another key":
+        assert "had invalid signature" in server.text()
+        server.log.write_text("")  # else the refusal would count as an error of the server
     reload.click()
     lab.until(lambda: lab.page.locator(".zoviz-connection").count() == 0, "the page anew")
     wait_until_idle(lab.page)
