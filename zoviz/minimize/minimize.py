@@ -155,7 +155,7 @@ def minimize(
     session = Session(problem, max_calls, noise is not None, settings)
     try:
         return session.solve(method, solver_options or {}, callback)
-    except BaseException as error:
+    except BaseException as error:  # also Ctrl-C: what was found until then is not lost
         leave_result(error, session.result_so_far)
         raise
     finally:
