@@ -137,19 +137,9 @@ def minimize(
             "Expected continuous variables, got integrality: no method here keeps variables integer. Round in fun, or "
             "use scipy.optimize.differential_evolution."
         )
-    no_arguments = isinstance(args, tuple) and not args
     given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
     given |= {"scaled": scaled, "optimal_value": optimal_value}
-    if isinstance(fun, Problem) or (isinstance(fun, type) and issubclass(fun, Problem)):
-        own = {
-            "args": None if no_arguments else args,
-            "bounds": bounds,
-            "constraints": constraints,
-            "joint": joint or None,
-        }
-        problem = _taken(fun() if isinstance(fun, type) else fun, own, given)
-    else:
-        problem = _pose(fun if no_arguments else WithArguments(fun, args), bounds, constraints, joint, given)
+    problem = _problem(fun, args, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
     session = Session(problem, max_calls, noise is not None, settings)
@@ -169,6 +159,15 @@ def _start(x0: Any) -> Array | None:
         return np.atleast_1d(np.asarray(listed(x0), dtype=float))
     except (TypeError, ValueError):
         raise ValueError(f"Expected x0 as n numbers, got {x0!r:.80}.") from None
+
+
+def _problem(fun: Any, args: Any, bounds: Any, constraints: Any, joint: bool, given: Mapping[str, Any]) -> Problem:
+    """Return the problem that the arguments describe, or that is given, as a clone."""
+    none = isinstance(args, tuple) and not args  # None is an argument, as in SciPy
+    if isinstance(fun, Problem) or (isinstance(fun, type) and issubclass(fun, Problem)):
+        own = {"args": None if none else [args], "bounds": bounds, "constraints": constraints, "joint": joint or None}
+        return _taken(fun() if isinstance(fun, type) else fun, own, given)
+    return _pose(fun if none else WithArguments(fun, args), bounds, constraints, joint, given)
 
 
 def _pose(fun: Callable[..., Any], bounds: Any, constraints: Any, joint: bool, given: Mapping[str, Any]) -> BlackBox:
