@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -201,3 +202,25 @@ def test_integer_variables_are_refused_in_a_sentence(integrality: Any) -> None:
     with pytest.raises(ValueError, match="Expected continuous variables, got integrality"):
         minimize(f_at, [0.5, 0.6], bounds=PAIRS, integrality=integrality)
     assert minimize(f_at, [0.5, 0.6], bounds=PAIRS, integrality=[0, 0], max_calls=20).nit > 0
+
+
+def test_bounds_that_say_keep_feasible_are_kept_as_all_are() -> None:
+    result = minimize(square_root, [0.5], bounds=optimize.Bounds(0.0, 1.0, keep_feasible=True), max_calls=60)
+    assert result.failures == 0 and result.fun == pytest.approx(0.0, abs=1e-3)
+
+
+def square_root(x: np.ndarray) -> float:
+    return math.sqrt(1.0 - x[0])
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        optimize.LinearConstraint([1.0], 0.0, 1.0, keep_feasible=True),
+        optimize.LinearConstraint([[1.0], [2.0]], 0.0, 1.0, keep_feasible=[False, True]),
+        optimize.NonlinearConstraint(square_root, 0.0, 1.0, keep_feasible=True),
+    ],
+)
+def test_constraints_that_may_never_be_violated_are_refused(constraint: Any) -> None:
+    with pytest.raises(ValueError, match="Expected keep_feasible=False in constraint 2, got True: bounds alone hold"):
+        minimize(square_root, [0.5], bounds=[(0.0, 1.0)], constraints=[square_root, constraint], max_calls=9)

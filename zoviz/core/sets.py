@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 
+_ROUNDING = 64.0 * float(np.finfo(float).eps)
+"""Error of a few sums and products, relative to the size of their numbers."""
+
 
 class Set(ABC):
     """A closed convex set X in R^n with an easy projection.
@@ -88,6 +91,12 @@ class Box(Set):
         if not isinstance(domain, Box):
             raise ZovizError(f"Expected a box as domain, got a {type(domain).__name__}: choose another solver.")
         return domain
+
+    @property
+    def rounding(self) -> Array:
+        """How far outside arithmetic alone may leave a point of the box, (n,); an open side counts as of order 1."""
+        ends = np.stack([self.lower, self.upper])
+        return np.asarray(_ROUNDING * np.abs(np.where(np.isfinite(ends), ends, 1.0)).max(axis=0))
 
     @property
     def variable(self) -> np.ndarray:

@@ -56,11 +56,14 @@ class Estimate(NamedTuple):
         sample leaves it unmeasurable.
     base : Evaluation or None
         Value at the point itself, where the estimator needed it.
+    cut : ndarray of bool, shape (R,), or None
+        Replicas of which bounds cut a step, so that the probes are not centred at the point; None where none is.
     """
 
     gradient: Array
     variance: Array
     base: Evaluation | None
+    cut: np.ndarray | None = None
 
 
 class Iterate(NamedTuple):

@@ -13,6 +13,15 @@ from zoviz.core.configurable import Configurable
 from zoviz.core.parameters import PlainInteger, Scale
 from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation, all_finite
+from zoviz.estimators.inside import (
+    MeanRise,
+    Steps,
+    coordinate_steps,
+    narrowest,
+    random_steps,
+    room_around,
+    slopes_along,
+)
 from zoviz.oracle import ValueOracle
 
 Phi = Callable[[Evaluation], Array]
@@ -196,11 +205,16 @@ class DirectionalEstimator(GradientEstimator):
         replicas, n = x.shape
         q = self.coordinates_in(n)
         k, r = q or self.batch_size, self.smoothing_radius if radius is None else radius
+        room = room_around(x, oracle.bounds)
+        if room is not None and not q and narrowest(oracle.bounds) < self.spacing(n, r):
+            r *= narrowest(oracle.bounds) / self.spacing(n, r)
         origin, start = None, 0
+        shared = MeanRise(replicas, n) if room is not None and not (q or self.central) else None
         if not self.central:
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
+        cut = None if room is None else np.zeros(replicas, dtype=bool)
         good: Any = k
         signs = np.sign(streams.normal("directions", 1, n)[:, 0]) if q else None
         places = streams.subset("coordinates", n, q)[:, 0] if q else None
@@ -212,34 +226,42 @@ class DirectionalEstimator(GradientEstimator):
             start += count
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
-            slopes = self._slopes(phi, x, u, lengths, origin, oracle)
-            w = self.weights(slopes, squares, n)
+            if q:
+                steps = coordinate_steps(u, lengths, room, self.central)
+            else:
+                steps = random_steps(u, squares, lengths, room)
+            cut = None if cut is None else cut | steps.cut
+            w = self.weights(self._slopes(phi, x, steps, origin, oracle), squares, n)
+            if shared is not None:
+                shared.enter(steps, w, self.weights(1.0 / steps.lengths, squares, n))
             if not all_finite(w):
                 finite = np.isfinite(w)
                 good = good - count + finite.sum(axis=1)
                 w = np.where(finite, w, 0.0)
-            total += np.matmul(w[:, None, :], u)[:, 0, :]
+            total += np.matmul(w[:, None, :], steps.factors)[:, 0, :]
             if k > 1:  # one direction tells nothing of their spread
-                square += np.einsum("rk,rk,rk->r", w, w, squares)
+                sizes = squares if steps.factors is u else np.square(steps.factors).sum(axis=-1)
+                square += np.einsum("rk,rk,rk->r", w, w, sizes)
+        if shared is not None:
+            total, square = shared.taken_from(total, square, cut)
         if not q:
-            return self._summary(total, square, good, base, oracle)
+            return self._summary(total, square, good, base, oracle)._replace(cut=cut)
         if isinstance(good, np.ndarray):
             oracle.fail(good == 0)  # a slope that failed alone is 0: the others are what they are
         gradient = total / q
         if oracle.contract == "independent":  # the spread of orthogonal samples does not tell of noise
-            return Estimate(gradient, np.full(replicas, np.nan), base)
+            return Estimate(gradient, np.full(replicas, np.nan), base, cut)
         # ||E g||^2 = (q / n) E ||g||^2, so that one block measures its own spread; a sweep is exact.
-        return Estimate(gradient, (1.0 - q / n) * np.square(gradient).sum(axis=1), base)
+        return Estimate(gradient, (1.0 - q / n) * np.square(gradient).sum(axis=1), base, cut)
 
-    def _slopes(self, phi: Phi, x: Array, u: Array, lengths: Array, origin: Any, oracle: ValueOracle) -> Array:
-        steps = lengths[..., None] * u
+    def _slopes(self, phi: Phi, x: Array, steps: Steps, origin: Any, oracle: ValueOracle) -> Array:
+        ahead = x[:, None] + steps.ahead
         if self.central:
             # Both ends in one call: noise comes in the order of the directions, however they are cut into chunks.
-            pairs = np.stack([x[:, None] + steps, x[:, None] - steps], axis=2).reshape(len(x), -1, x.shape[1])
+            pairs = np.stack([ahead, x[:, None] + steps.behind], axis=2).reshape(len(x), -1, x.shape[1])
             values = phi(oracle(pairs))
-            return (values[:, ::2] - values[:, 1::2]) / (2.0 * lengths)
-        steps += x[:, None]
-        return (phi(oracle(steps)) - origin) / lengths
+            return slopes_along(values[:, ::2] - values[:, 1::2], 2.0 * steps.lengths)
+        return slopes_along(phi(oracle(ahead)) - origin, steps.lengths)
 
     def _summary(self, total: Array, square: Array, good: Any, base: Any, oracle: ValueOracle) -> Estimate:
         if isinstance(good, np.ndarray):

@@ -9,6 +9,7 @@ from zoviz.core.parameters import UP_TO_N
 from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation, all_finite
 from zoviz.estimators.base import GradientEstimator, Phi, chunks
+from zoviz.estimators.inside import kept_step, room_around
 from zoviz.oracle import ValueOracle
 
 
@@ -27,6 +28,9 @@ class Coordinate(GradientEstimator):
     Unless ``differences`` says otherwise, differences are central under independent noise, else forward. The noise of a
     base value enters all forward differences of its sweep alike, so that their errors add up along (1, ..., 1). Per
     call, central ones have half the variance, and no bias of order r, which no average over iterations takes away.
+
+    Where the oracle has bounds, a forward difference goes to the side with more room, and the ends of a central one are
+    cut to the bounds.
 
     References
     ----------
@@ -79,9 +83,12 @@ class Coordinate(GradientEstimator):
         if base is None and not central:
             base = oracle(x)
         index = streams.subset("blocks", n, size, k).reshape(replicas, k * size)
-        slopes = self._differences(phi, x, index, r, oracle, central)
+        slopes, lengths = self._differences(phi, x, index, r, oracle, central)
+        cut = None if oracle.bounds is None else (lengths != r).any(axis=1)
         if not central:
-            slopes -= np.repeat(self._origins(phi, x, base, oracle), size, axis=1) / r
+            slopes -= np.repeat(self._origins(phi, x, base, oracle), size, axis=1) / lengths
+        if oracle.bounds is not None:  # along a fixed one, noise alone
+            slopes = np.where(oracle.bounds.variable[index], slopes, 0.0)
         slopes *= self._scale(n)
         if not all_finite(slopes):
             failed = ~np.isfinite(slopes)
@@ -89,27 +96,32 @@ class Coordinate(GradientEstimator):
             slopes = self._mended(slopes, failed, index, n)
         gradient = np.zeros((replicas, n))
         np.add.at(gradient, (np.arange(replicas)[:, None], index), slopes / k)
-        return Estimate(gradient, self._variance(slopes, gradient, noisy), base)
+        return Estimate(gradient, self._variance(slopes, gradient, noisy), base, cut)
 
     def _differences(
         self, phi: Phi, x: Array, index: np.ndarray, r: float, oracle: ValueOracle, central: bool
-    ) -> Array:
-        """Return phi(x + r e_i) / r, or the central difference, for every index i, (R, q)."""
+    ) -> tuple[Array, Array]:
+        """Return phi(x + l e_i) / l, or the central difference, for every index i, and the signed lengths l, (R, q)."""
         replicas, n = x.shape
         out, start = np.empty(index.shape), 0
-        rows = np.arange(replicas)[:, None]
+        rows, room = np.arange(replicas)[:, None], room_around(x, oracle.bounds)
+        ahead = kept_step(np.full(index.shape, r), index, room, turns=not central)
+        behind = kept_step(np.full(index.shape, -r), index, room, turns=False)
+        lengths = 0.5 * (ahead - behind) if central else ahead
+        lengths = np.where(lengths == 0.0, r, lengths)
         for count in chunks(index.shape[1], replicas * n * x.itemsize):
-            part, sides = index[:, start : start + count], 2 if central else 1
+            these, sides = slice(start, start + count), 2 if central else 1
+            part = index[:, these]
             probes = np.repeat(x[:, None], sides * count, axis=1)
-            probes[rows, sides * np.arange(count), part] += r
+            probes[rows, sides * np.arange(count), part] += ahead[:, these]
             if central:
-                probes[rows, 2 * np.arange(count) + 1, part] -= r
+                probes[rows, 2 * np.arange(count) + 1, part] += behind[:, these]
             values = phi(oracle(probes))
             if central:
                 values = 0.5 * (values[:, ::2] - values[:, 1::2])
-            out[:, start : start + count] = values / r
+            out[:, these] = values / lengths[:, these]
             start += count
-        return out
+        return out, lengths
 
     def _mended(self, slopes: Array, failed: np.ndarray, index: np.ndarray, n: int) -> Array:
         """Replace failed slopes by the mean of the same coordinate's others, or by 0 where there are none."""

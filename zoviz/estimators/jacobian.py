@@ -24,7 +24,8 @@ class Jacobian(NamedTuple):
     variances : Array, shape (R, p)
         Trace of the covariance of each gradient.
     perturbed : Array, shape (R, p)
-        Mean value of each function over the probes of its own directions; a known part counts at x itself.
+        Mean value of each function over the probes of its own directions; a known part counts at x itself, and so
+        does the function where bounds cut a step and its value is known there.
     base : Evaluation or None
         The value at x, where it was given or the estimator asked for it.
     """
@@ -65,8 +66,11 @@ def jacobian(
     )
     shape = (len(x), count)
     perturbed = (folded.total / folded.good).reshape(shape)
+    base = folded.base if base is None else base
+    if estimate.cut is not None and base is not None:  # the mean of steps that are cut is not 0
+        perturbed = np.where(estimate.cut.reshape(shape), _stacked(base, with_objective), perturbed)
     gradients = estimate.gradient.reshape(*shape, -1)
-    return Jacobian(gradients, estimate.variance.reshape(shape), perturbed, folded.base if base is None else base)
+    return Jacobian(gradients, estimate.variance.reshape(shape), perturbed, base)
 
 
 _NOTHING = np.empty(0)
@@ -77,7 +81,7 @@ class _FoldedOracle(DerivedOracle):
     """An oracle of R p replicas: row r p + i is replica r seen through its function i."""
 
     def __init__(self, oracle: ProblemOracle, replicas: int, count: int, shared: bool, with_objective: bool) -> None:
-        super().__init__(oracle, self._values)
+        super().__init__(oracle, self._values, oracle.bounds)
         self._count, self._shared, self._with_objective = count, shared, with_objective
         self.base: Evaluation | None = None
         self.total, self.good = np.zeros(replicas * count), np.zeros(replicas * count)

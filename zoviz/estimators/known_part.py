@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from zoviz.core.sets import Set
+from zoviz.core.sets import Box, Set
 from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators import GradientEstimator
@@ -32,7 +32,7 @@ class PartlyKnownOracle(DerivedOracle):
     def __init__(
         self, raw: ValueOracle, known_part: Callable[[Array], Evaluation], slopes: Callable[[Array], Evaluation]
     ) -> None:
-        super().__init__(raw, lambda points: self.add(points, raw(points)))
+        super().__init__(raw, lambda points: self.add(points, raw(points)), raw.bounds)
         self.raw, self.known_part, self.slopes = raw, known_part, slopes
 
     def add(self, points: Array, value: Evaluation) -> Evaluation:
@@ -109,8 +109,12 @@ def saddle(oracle: ProblemOracle) -> DerivedOracle:
         value = values(np.ascontiguousarray(z[..., :n]))
         return Evaluation(value.f + (z[..., n:] * value.h).sum(axis=-1), value.h)
 
+    box = oracle.bounds
+    if box is not None:  # multipliers have none: differences may be taken below 0
+        open_ends = np.full(oracle.m, np.inf)
+        box = Box(np.concatenate([box.lower, -open_ends]), np.concatenate([box.upper, open_ends]))
     if not isinstance(oracle, ProximalOracle):
-        return DerivedOracle(oracle, lambda z: evaluate(z, oracle))
+        return DerivedOracle(oracle, lambda z: evaluate(z, oracle), box)
 
     def slopes(z: Array) -> Evaluation:
         x, y = np.ascontiguousarray(z[:, :n]), z[:, n:]
@@ -118,7 +122,7 @@ def saddle(oracle: ProblemOracle) -> DerivedOracle:
         flat = np.concatenate([of_x, of_y], axis=1)
         return Evaluation(flat, np.zeros((*flat.shape, oracle.m)))
 
-    raw = DerivedOracle(oracle, lambda z: evaluate(z, oracle.raw))
+    raw = DerivedOracle(oracle, lambda z: evaluate(z, oracle.raw), box)
     return PartlyKnownOracle(raw, lambda z: evaluate(z, oracle.known_part), slopes)
 
 

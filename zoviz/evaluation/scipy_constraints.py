@@ -127,7 +127,8 @@ def stacked(constraints: Any) -> Stacked | None:
     Raises
     ------
     ValueError
-        For anything else, with the number of the constraint.
+        For anything else, with the number of the constraint; also for ``keep_feasible=True``: constraints are
+        violated on the way.
     """
     single = isinstance(constraints, Mapping) or callable(constraints) or hasattr(constraints, "lb")
     try:
@@ -155,6 +156,11 @@ def _part(one: Any, name: str) -> Callable[[Array], Any]:
     if isinstance(one, Mapping):
         return _from_dict(one, name)
     if hasattr(one, "lb") and hasattr(one, "ub"):
+        if np.any(getattr(one, "keep_feasible", False)):
+            raise ValueError(
+                f"Expected keep_feasible=False in {name}, got True: bounds alone hold for every call, constraints for "
+                "the answer. Give limits of single variables as bounds, or leave keep_feasible out."
+            )
         if hasattr(one, "A"):
             return Between(Linear(one.A), one.lb, one.ub, name)
         if callable(getattr(one, "fun", None)):
@@ -189,6 +195,8 @@ def listed(values: Any) -> Any:
 def box(bounds: Bounds | None, x0: ArrayLike | None) -> Box:
     """Return the box of n pairs (None: no bound) or of an object with ``lb`` and ``ub``; without either, all of R^n.
 
+    Bounds hold for every call, whatever ``keep_feasible`` of SciPy's ``Bounds`` says.
+
     Raises
     ------
     ValueError
@@ -209,11 +217,20 @@ def box(bounds: Bounds | None, x0: ArrayLike | None) -> Box:
                 f"Expected bounds whose lb and ub are numbers, one or as many as x0 has, got {bounds!r:.100} and x0 of "
                 f"shape {n}."
             ) from None
-        return Box(lower, upper)
+        return _with_fixed(lower, upper)
     try:
         # By its rows, also where iterating means something else, as over the columns of a table.
         rows = np.asarray(bounds).tolist() if hasattr(bounds, "__array__") else bounds
         pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in rows]
     except (TypeError, ValueError) as error:
         raise ValueError(f"Expected bounds as n pairs (lower, upper), got {bounds!r}.") from error
-    return Box([low for low, _ in pairs], [high for _, high in pairs])
+    return _with_fixed([low for low, _ in pairs], [high for _, high in pairs])
+
+
+def _with_fixed(lower: ArrayLike, upper: ArrayLike) -> Box:
+    """Return a box whose variables are fixed at the lower bound where round-off alone tells the bounds apart."""
+    lower, upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    both = Box(np.fmin(lower, upper), np.fmax(lower, upper))  # a NaN in one of them is found below
+    with np.errstate(invalid="ignore"):  # of two infinite ends on one side
+        fixed = both.upper - both.lower <= both.rounding
+    return Box(lower, np.where(fixed, lower, upper))

@@ -17,7 +17,7 @@ class BestPoint:
     tolerance : float
         Largest h that counts as feasible.
     domain : Set
-        Points outside are passed over: differences may probe just outside.
+        Points outside are passed over: where a problem does not keep its bounds, differences may probe there.
 
     Attributes
     ----------

@@ -59,14 +59,16 @@ def minimize(
         (``Executable``), a ``BlackBox``, one of the collection. It has its own arguments, bounds and constraints; of
         the other parameters here, those that it has too may be given, and replace its own.
     x0 : array_like, shape (n,), optional
-        Start; None draws it from the bounds, or takes the problem's own.
+        Start, inside the bounds up to round-off; None draws it from them, or takes the problem's own.
     args : tuple
         Further arguments of ``fun``; what is no tuple is one argument.
     bounds : sequence of n pairs, or SciPy's ``Bounds``, optional
+        They hold for every call, as with ``keep_feasible=True``: no method asks for a value outside.
     constraints : constraint or sequence of constraints
         SciPy's ``LinearConstraint``, ``NonlinearConstraint`` and dicts (``'ineq'`` means >= 0, ``'eq'`` = 0), or
         functions h with h(x) <= 0. They become rows h <= 0, in order; of a two-sided one first the rows of ``lb``,
-        then those of ``ub``. Derivatives in them are not used.
+        then those of ``ub``. Derivatives in them are not used. They are violated on the way: ``keep_feasible=True`` is
+        refused.
     method : str, Solver or its class
         A solver; ``"auto"`` chooses several that take turns, by dimension, noise and budget
         (``zoviz.solvers.portfolio.choice.TABLE``), and says so in ``message``.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation
 from zoviz.oracle.protocols import ValueOracle
 
@@ -20,15 +21,22 @@ class DerivedOracle:
     oracle : ValueOracle
     evaluate : callable
         Maps points (R, ..., d) to an ``Evaluation``, through ``oracle``.
+    bounds : Box, optional
+        The box in R^d that the points may not leave.
     """
 
-    def __init__(self, oracle: ValueOracle, evaluate: Callable[[Array], Evaluation]) -> None:
-        self._oracle, self._evaluate = oracle, evaluate
+    def __init__(self, oracle: ValueOracle, evaluate: Callable[[Array], Evaluation], bounds: Box | None = None) -> None:
+        self._oracle, self._evaluate, self._bounds = oracle, evaluate, bounds
 
     @property
     def contract(self) -> str:
         """The noise contract of the oracle behind it."""
         return self._oracle.contract
+
+    @property
+    def bounds(self) -> Box | None:
+        """The box that the points may not leave, where there is one."""
+        return self._bounds
 
     def __call__(self, points: Array, /) -> Evaluation:
         """Return the values at the points (R, ..., d)."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent, ZovizError
-from zoviz.core.sets import Set
+from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, all_finite
-from zoviz.core.units import Units
+from zoviz.core.units import Units, as_box
 from zoviz.evaluation.real_numbers import checked
 from zoviz.oracle.best_point import keep_best
 from zoviz.oracle.ledger import Ledger, Purpose
@@ -70,6 +70,9 @@ class Oracle:
         How the points and values that a solver sees translate into the user's; None where they are the same.
     domain : Set
         X as the solver sees it.
+    bounds : Box or None
+        The box that no call may leave, as the solver sees it; None where there is none, or where it holds for iterates
+        alone (``Problem.keeps_bounds``).
     failed : ndarray of bool, shape (R,)
         Replicas that cannot go on since the last ``freeze``; ``any_failed`` says whether there are some.
     best_f : Array, shape (R,)
@@ -105,6 +108,8 @@ class Oracle:
         self._size: int | tuple[int, ...] = 1
         self._spent = 0
         self.domain: Set = problem.domain
+        self.bounds: Box | None = as_box(problem.domain) if problem.keeps_bounds else None
+        self._user_bounds = self.bounds
         self.units: Units | None = None
         self.n, self.m, self.contract = self.domain.n, problem.m, problem.noise
         # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
@@ -139,6 +144,7 @@ class Oracle:
     def set_units(self, units: Units) -> None:
         """Take points and return values in these units from now on."""
         self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
+        self.bounds = None if self._user_bounds is None else as_box(units.domain)
 
     def snapshot(self) -> dict[str, Any]:
         """Return counts, sample, noise and best points, under names that stores hold; arrays are copies.
@@ -309,6 +315,9 @@ class Oracle:
             Before evaluating, if the budgets of calls and samples do not allow it.
         OracleError
             If the black box returns other shapes.
+        ZovizError
+            Before evaluating, for a point outside bounds that hold for every call. What only round-off took outside is
+            evaluated on the bound.
         """
         if self._stage is not None:
             return self._stage_values(self._stage, x, mask)
@@ -339,7 +348,7 @@ class Oracle:
         own = self.contract == "independent"
         new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
         units = self.units
-        place = x if units is None else units.point(x)
+        place = self._kept(x if units is None else units.point(x), due)
         value = self._evaluate(place, due)
         self._count(spent, counts)
         self.ledger.pay(self._purpose_of(x), counts)
@@ -358,6 +367,26 @@ class Oracle:
             points, f, h = place[due], value.f[due], value.h[due]
             listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
         return value if units is None else units.value(value)
+
+    def _kept(self, place: Array, due: np.ndarray) -> Array:
+        """Return places (R, ..., n) in the user's units, those that are ``due``, (R,) or (R, q), inside the bounds."""
+        box = self._user_bounds
+        if box is None:
+            return place
+        outside = (place < box.lower) | (place > box.upper)
+        if not outside.any():
+            return place
+        inside = box.project(place)
+        far = outside & (np.abs(place - inside) > box.rounding)
+        far &= due.reshape(due.shape + (1,) * (place.ndim - due.ndim))
+        if far.any():
+            *_, i = where = tuple(np.argwhere(far)[0])
+            raise ZovizError(
+                f"Expected points inside the bounds, got x[{i}] = {float(place[where])!r} outside "
+                f"[{float(box.lower[i])!r}, {float(box.upper[i])!r}]: a method may leave them only where the problem "
+                "says keeps_bounds=False."
+            )
+        return inside
 
     def ask(
         self,
@@ -399,6 +428,7 @@ class Oracle:
             Before evaluating, if the call budget does not allow it.
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
+        places = self._kept(first, self.active), *places[1:]
         self._charge(kind, first, (part,) if self._is_new(sample) else ())
         if self.all_active:
             question = Question(ordinal, kind, places, sample, self._replicas)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from zoviz.core.sets import Set
+from zoviz.core.sets import Box, Set
 from zoviz.core.types import Array, Evaluation
 
 
@@ -16,6 +16,10 @@ class ValueOracle(Protocol):
     @property
     def contract(self) -> str:
         """The noise contract: "deterministic", "common" or "independent"."""
+
+    @property
+    def bounds(self) -> Box | None:
+        """The box that no point may leave, as the solver sees it; None where differences may."""
 
     def __call__(self, points: Array, /) -> Evaluation:
         """Return the values at the points, (R, d) or (R, q, d)."""

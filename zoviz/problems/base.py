@@ -46,6 +46,8 @@ class Problem(Noisy):
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
     columns: ClassVar[tuple[Column, ...]] = ()
     """Columns of a trace that only this problem measures; ``zoviz.runs.engine.columns`` has those of all."""
+    keeps_bounds: bool = False
+    """Whether X, a box, holds for every call, also those of differences; often a parameter. Otherwise for iterates."""
     programs: ClassVar[tuple[str, ...]] = ()
     """Parameters that say what is launched: a stored problem is made again only where somebody trusts them."""
 

@@ -45,7 +45,12 @@ class Scaled(Problem):
         self.domain = units.domain
         self.n, self.m = units.domain.n, problem.m
         # The user's problem tells these: instance attributes, which shadow the class attributes of the same names.
-        vars(self).update(title=problem.title, analytic=problem.analytic, stochastic=problem.stochastic)
+        vars(self).update(
+            title=problem.title,
+            analytic=problem.analytic,
+            stochastic=problem.stochastic,
+            keeps_bounds=problem.keeps_bounds,
+        )
 
     def clone(self) -> Self:
         """Return a clone around a clone of the problem."""

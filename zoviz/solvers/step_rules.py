@@ -167,7 +167,7 @@ def with_proximal(oracle: ValueOracle, centre: Array, weight: float) -> DerivedO
         offset = x - (centre if x.ndim == 2 else centre[:, None])
         return Evaluation(value.f + 0.5 * weight * np.square(offset).sum(axis=-1), value.h)
 
-    return DerivedOracle(oracle, evaluate)
+    return DerivedOracle(oracle, evaluate, oracle.bounds)
 
 
 def joint_target(target: Target | None, problem: Problem, info: Info) -> Target | None:

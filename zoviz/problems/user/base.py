@@ -54,6 +54,12 @@ class Simulation(Problem):
         default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.", metadata=ABSENT
     )
     scaled = param.Boolean(default=True)
+    keeps_bounds = param.Boolean(
+        default=True,
+        precedence=-1,
+        label="Keep the bounds",
+        doc="Every call is inside the bounds, those of differences too; no: methods may look outside, as published.",
+    )
     workers: param.Parameter[Workers | None] = param.Parameter(
         default=None, constant=True, label="Workers", doc="Processes, or an executor; None: one by one, here."
     )
@@ -128,14 +134,15 @@ class Simulation(Problem):
                 f"Expected one number in x0 and one pair (lower, upper) in bounds per variable, got x0 of shape "
                 f"{start.shape} and {pairs}: give as many of both."
             )
-        outside = np.flatnonzero(~((start >= self.domain.lower) & (start <= self.domain.upper)))
+        lower, upper, inside = self.domain.lower, self.domain.upper, self.domain.project(start)
+        outside = np.flatnonzero(~(np.abs(start - inside) <= self.domain.rounding))
         if outside.size:
             i = outside[0]
             raise ValueError(
-                f"Expected x0 inside the bounds, got x0[{i}] = {start[i]:g} outside [{self.domain.lower[i]:g}, "
-                f"{self.domain.upper[i]:g}]: move it inside, or widen the bounds."
+                f"Expected x0 inside the bounds, got x0[{i}] = {float(start[i])!r} outside [{float(lower[i])!r}, "
+                f"{float(upper[i])!r}]: move it inside, or widen the bounds."
             )
-        return start
+        return inside
 
     @property
     def n(self) -> int:

@@ -52,11 +52,14 @@ class BlackBox(Simulation):
         x to a number or m numbers, feasible where all are <= 0; or SciPy's forms of constraints, as ``minimize`` takes
         them.
     bounds : sequence of n pairs, or an object with ``lb`` and ``ub``, optional
-        Box for x; None in a pair means unbounded on that side.
+        Box for x, which no call leaves unless ``keeps_bounds`` is False; None in a pair means unbounded on that side.
     x0 : array_like, shape (n,), optional
         Start of every replica; without it the start is uniform in the (finite) box.
     m : int, optional
         Number of constraints, needed for ``joint=True``; otherwise found by a run's first call.
+    keeps_bounds : bool
+        Whether the bounds hold for every call (default). False lets differences and other libraries' steps look
+        outside, as the methods are published.
     workers : int, executor or map-like callable, optional
         Who evaluates the points of a batch in parallel: so many processes (-1: one per core), anything with
         ``submit`` (``concurrent.futures``; Dask's ``client.get_executor()``), or anything called as ``map`` is.

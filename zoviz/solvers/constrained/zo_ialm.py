@@ -187,7 +187,7 @@ class ZOiALM(Solver):
         curvature = state.curvature + 2.0 * rho
         column = (alpha := np.sqrt(rho / curvature) / n)[:, None]
         v = (x + column * z) / (1.0 + column)
-        slope, level = self._difference(phi, v, i, oracle)
+        slope, level, reach = self._difference(phi, v, i, oracle)
         gradient = slope + 2.0 * rho * (v - state.centre)[rows, i]
         z_next = (1.0 - column) * z + column * v
         z_next[rows, i] -= gradient / (n * alpha * curvature)
@@ -197,12 +197,11 @@ class ZOiALM(Solver):
         info = self._info(state, v, np.full(len(x), np.nan if oracle.contract == "independent" else 0.0))
         bound = state.curvature
         if self._finds(oracle):
-            radius_square = self.estimator.smoothing_radius**2
             d = (x_next - v)[rows, i]
             # The level is the mean of two values at a distance h, by L h^2 / 2 below phi(v) at most. What is seen of a
             # step shorter than h is that: without this room L would double up to infinity where phi is concave.
             square = np.square(d)
-            spread = square + np.where(square < radius_square, radius_square, 0.0)
+            spread = square + np.where(square < reach**2, reach**2, 0.0)
             room = slope * d + 0.5 * bound * spread + _ROUND_OFF * (1.0 + np.abs(level))
             worse = phi(value) - level > room
             bound, wide = np.where(worse, 2.0 * bound, bound), worse[:, None]
@@ -212,16 +211,27 @@ class ZOiALM(Solver):
             x=x_next, value=value, z=z_next, curvature=bound, steps_to_test=state.steps_to_test - 1
         ), info
 
-    def _difference(self, phi: AugmentedLagrangian, v: Array, i: np.ndarray, oracle: Oracle) -> tuple[Array, Array]:
-        """Return the derivative of phi along coordinate i at v, and phi(v) from the nearest pair; both (R,)."""
-        weights, h = np.array(_WEIGHTS[self.points]), self.estimator.smoothing_radius
-        offsets = h * np.outer(np.arange(1.0, len(weights) + 1.0), (1.0, -1.0)).ravel()
-        probes = np.repeat(v[:, None], len(offsets), axis=1)
-        probes[np.arange(len(v)), :, i] += offsets
+    def _difference(
+        self, phi: AugmentedLagrangian, v: Array, i: np.ndarray, oracle: Oracle
+    ) -> tuple[Array, Array, Array]:
+        """Return the derivative of phi along coordinate i at v, phi(v) from the nearest pair, and how far off; (R,)."""
+        weights, rows = np.array(_WEIGHTS[self.points]), np.arange(len(v))
+        h, at = np.full(len(v), self.estimator.smoothing_radius), v[rows, i]
+        centre, reach = at, h
+        if oracle.bounds is not None:  # pairs around a point so far inside that all of them fit in
+            lower, upper = oracle.bounds.lower[i], oracle.bounds.upper[i]
+            h = np.minimum(h, 0.5 * (upper - lower) / len(weights))
+            width = h * len(weights)
+            centre = np.minimum(np.maximum(at, lower + width), upper - width)
+            reach = np.where(centre == at, h, width)
+        offsets = h[:, None] * np.outer(np.arange(1.0, len(weights) + 1.0), (1.0, -1.0)).ravel()
+        probes = np.repeat(v[:, None], offsets.shape[1], axis=1)
+        probes[rows, :, i] = centre[:, None] + offsets
         values = phi(oracle(probes))
-        slope = (values[:, ::2] - values[:, 1::2]) @ weights / h
+        slope = (values[:, ::2] - values[:, 1::2]) @ weights / np.where(h > 0.0, h, 1.0)
         # A failed probe takes its coordinate out of this step; the proximal term alone may still move it.
-        return np.where(np.isfinite(slope), slope, 0.0), values[:, :2].mean(axis=1)
+        slope = np.where(np.isfinite(slope), slope, 0.0)
+        return slope, values[:, :2].mean(axis=1) + slope * (at - centre), reach
 
     def _test(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
         """Measure stationarity; where it suffices, go on to the next proximal point or the next stage."""

@@ -190,7 +190,10 @@ class ExternalSolver(Solver):
         play = self.clone().play if free.any() else _start_alone
         lower, upper = domain.lower[free], domain.upper[free]
         self._libraries = tuple(
-            LibraryRun(play, Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed)))
+            LibraryRun(
+                play,
+                Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed), oracle.bounds is not None),
+            )
             for start, seed in zip(history.start, history.seeds, strict=True)
         )
         for library in self._libraries:

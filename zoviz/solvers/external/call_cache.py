@@ -17,7 +17,9 @@ class CallCache:
     Asking for f and for h at one point is one call. Asking for either again is free where the noise contract is
     "deterministic" or "common"; under "independent" it is a new simulation, and charged.
 
-    A library that asks for known points alone, again and again, is ended: no budget would ever end it.
+    A library that asks for known points alone, again and again, is ended: no budget would ever end it. One that takes
+    bounds for constraints, which it may violate on its way, sees outside a box that may not be left the values at its
+    nearest point.
 
     Attributes
     ----------
@@ -41,6 +43,7 @@ class CallCache:
         return self._at(x, "h").h.copy()
 
     def _at(self, x: Array, part: str) -> Evaluation:
+        x = self._task.kept(x)
         key = x.tobytes()
         if self._is_due(key, part):
             f, h = self._ask(x[None], self.dual)
@@ -89,6 +92,7 @@ class DifferenceCache(CallCache):
 
     def _sweep(self, x: Array, part: str) -> Array:
         """Return the slopes of (f, h), shape (1 + m, n)."""
+        x = self._task.kept(x)
         key = x.tobytes()
         sweep = self._sweep_parts.get(key)
         if sweep is not None and not (part in sweep and self._task.contract == "independent"):
@@ -100,7 +104,10 @@ class DifferenceCache(CallCache):
 
     def _measure(self, x: Array, key: bytes) -> Array:
         steps = np.where(x + self._step <= self._task.upper, self._step, -self._step)
-        probes = x + np.diag(steps)
+        if self._task.keeps_bounds:  # a narrow one: the longer way to one of its ends
+            longer = np.where(self._task.upper - x >= x - self._task.lower, self._task.upper - x, self._task.lower - x)
+            steps = np.where(x + steps < self._task.lower, longer, steps)
+        probes = self._task.kept(x + np.diag(steps))
         base = None if self._task.contract == "common" else self._values.get(key)
         f, h = self._ask(probes if base is not None else np.concatenate([x[None], probes]), self.dual)
         self._repeats = 0

@@ -17,7 +17,8 @@ from zoviz.solvers.external.step_sizes import Local
 class COBYLA(Local):
     """A method of linear models of f and every h on a simplex of n + 1 points, in a shrinking trust region.
 
-    One call per step. Bounds are constraints to it: it may look outside the box.
+    One call per step. Bounds are constraints to it: it may look outside the box, where it sees the values at the
+    nearest point if the problem keeps its bounds.
 
     Notes
     -----

@@ -24,6 +24,8 @@ class Task(NamedTuple):
         Noise contract of the oracle.
     seed : int
         For the library's own random generator.
+    keeps_bounds : bool
+        Whether no point outside the box may be asked for.
     """
 
     start: Array
@@ -32,6 +34,11 @@ class Task(NamedTuple):
     m: int
     contract: str
     seed: int
+    keeps_bounds: bool = False
+
+    def kept(self, x: Array) -> Array:
+        """Return points (..., n), the nearest ones of the box where it may not be left."""
+        return np.clip(x, self.lower, self.upper) if self.keeps_bounds else x
 
 
 class Request(NamedTuple):

@@ -107,8 +107,9 @@ class TrustConstr(Differenced):
 
     Notes
     -----
-    Bounds have slacks as h has: it may look outside the box on its way. ``keep_feasible`` forbids it by cutting every
-    step that would leave the box; on load tracking with 100 users, without noise, it then comes to rest at 180 kW of
+    Bounds have slacks as h has: it may look outside the box on its way, where it sees the values and slopes at the
+    nearest point if the problem keeps its bounds. ``keep_feasible`` forbids it by cutting every step that would leave
+    the box; on load tracking with 100 users, without noise, it then comes to rest at 180 kW of
     violation on an instance that it solves otherwise.
 
     SciPy's ``gtol`` is off: it tests the barrier problem, whose solution still lies inside when it ends (f* + 1e-3 on
