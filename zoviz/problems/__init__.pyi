@@ -224,6 +224,7 @@ class BlackBox(_BlackBox):
     m_constraints: int | None
     optimal_value: float | None
     scaled: bool
+    keeps_bounds: bool
     workers: Workers | None
     timeout: float | None
     on_error: Literal["raise", "fail"]
@@ -245,6 +246,7 @@ class BlackBox(_BlackBox):
         m_constraints: int | None = None,
         optimal_value: float | None = None,
         scaled: bool = True,
+        keeps_bounds: bool = True,
         workers: Workers | None = None,
         timeout: float | None = None,
         on_error: Literal["raise", "fail"] = "raise",
@@ -389,6 +391,7 @@ class Executable(_Executable):
     x0: ArrayLike | None
     optimal_value: float | None
     scaled: bool
+    keeps_bounds: bool
     workers: Workers | None
     timeout: float | None
     on_error: Literal["raise", "fail"]
@@ -412,6 +415,7 @@ class Executable(_Executable):
         m_constraints: int | None = None,
         optimal_value: float | None = None,
         scaled: bool = True,
+        keeps_bounds: bool = True,
         workers: Workers | None = None,
         timeout: float | None = None,
         on_error: Literal["raise", "fail"] = "raise",
