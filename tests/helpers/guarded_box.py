@@ -37,8 +37,8 @@ class GuardedBox:
         self.optimum, self.m, self.calls, self._sigma = np.array(optimum, dtype=float), m, 0, sigma
         low, high = np.isfinite(self.lower), np.isfinite(self.upper)
         self._base = np.where(low, self.lower, np.where(high, self.upper - 1.0, 0.0))
-        self._width = np.where(low & high, self.upper - self.lower, 1.0)
-        self._width[self._width == 0.0] = 1.0
+        self.width = np.where(low & high, self.upper - self.lower, 1.0)
+        self.width[self.width == 0.0] = 1.0
         self._rng = np.random.default_rng(0)
 
     @property
@@ -48,14 +48,14 @@ class GuardedBox:
 
     def at(self, share: Any) -> Array:
         """The point at a share of every width, inside by exact comparison."""
-        return np.minimum(np.maximum(self._base + self._width * np.array(share), self.lower), self.upper)
+        return np.minimum(np.maximum(self._base + self.width * np.array(share), self.lower), self.upper)
 
     def values(self, x: Array) -> tuple[float, Array]:
         """f and h without noise, where x is inside."""
         if not ((x >= self.lower) & (x <= self.upper)).all():
             i = int(np.argmax((x < self.lower) | (x > self.upper)))
             raise OutsideError(f"x[{i}] = {float(x[i])!r} outside [{self.lower[i]!r}, {self.upper[i]!r}]")
-        share = (x - self._base) / self._width
+        share = (x - self._base) / self.width
         return float(np.square(share - self.optimum).sum()), share.mean() - 0.9 + 0.1 * np.arange(self.m)
 
     def joint(self, x: Array) -> tuple[float, Array]:

@@ -77,7 +77,7 @@ def random_steps(u: Array, squares: Array, lengths: Array, room: Room | None) ->
     if room is None:
         return Steps(steps, -steps, lengths, u, np.zeros(len(u), dtype=bool))
     reach, down, up = lengths * np.sqrt(squares), room.down[:, None], room.up[:, None]
-    cut = ~((-down >= reach[..., None]) & (up >= reach[..., None])).all(axis=(1, 2))
+    cut = np.asarray(((-down < reach[..., None]) | (up < reach[..., None])).any(axis=(1, 2)))
     if not cut.any():
         return Steps(steps, -steps, lengths, u, cut)
     ahead, behind = (np.minimum(np.maximum(side, down), up) for side in (steps, -steps))
