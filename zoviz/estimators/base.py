@@ -205,38 +205,31 @@ class DirectionalEstimator(GradientEstimator):
         replicas, n = x.shape
         q = self.coordinates_in(n)
         k, r = q or self.batch_size, self.smoothing_radius if radius is None else radius
-        room = room_around(x, oracle.bounds)
-        if room is not None and not q and narrowest(oracle.bounds) < self.spacing(n, r):
-            r *= narrowest(oracle.bounds) / self.spacing(n, r)
-        origin, start = None, 0
+        room = None if oracle.bounds is None else room_around(x, oracle.bounds)
+        r = r if room is None or q else self._fitted(r, n, narrowest(oracle.bounds))
+        origin, cut = None, None
         shared = MeanRise(replicas, n) if room is not None and not (q or self.central) else None
         if not self.central:
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
-        cut = None if room is None else np.zeros(replicas, dtype=bool)
         good: Any = k
-        signs = np.sign(streams.normal("directions", 1, n)[:, 0]) if q else None
-        places = streams.subset("coordinates", n, q)[:, 0] if q else None
-        for count in chunks(k, replicas * n * x.itemsize):
-            if signs is None or places is None:
-                u = streams.normal("directions", count, n)
-            else:
-                u = _coordinates(signs, places[:, start : start + count])
-            start += count
+        for u in _drawn(streams, k, n, q, replicas * n * x.itemsize):
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
-            if q:
+            if room is None:
+                steps = Steps(lengths[..., None] * u, None, lengths, u, None)
+            elif q:
                 steps = coordinate_steps(u, lengths, room, self.central)
             else:
                 steps = random_steps(u, squares, lengths, room)
-            cut = None if cut is None else cut | steps.cut
+            cut = steps.cut if cut is None or steps.cut is None else cut | steps.cut
             w = self.weights(self._slopes(phi, x, steps, origin, oracle), squares, n)
             if shared is not None:
                 shared.enter(steps, w, self.weights(1.0 / steps.lengths, squares, n))
             if not all_finite(w):
                 finite = np.isfinite(w)
-                good = good - count + finite.sum(axis=1)
+                good = good - u.shape[1] + finite.sum(axis=1)
                 w = np.where(finite, w, 0.0)
             total += np.matmul(w[:, None, :], steps.factors)[:, 0, :]
             if k > 1:  # one direction tells nothing of their spread
@@ -244,24 +237,37 @@ class DirectionalEstimator(GradientEstimator):
                 square += np.einsum("rk,rk,rk->r", w, w, sizes)
         if shared is not None:
             total, square = shared.taken_from(total, square, cut)
-        if not q:
-            return self._summary(total, square, good, base, oracle)._replace(cut=cut)
+        if q:
+            estimate = self._coordinate_summary(total, q, good, base, oracle)
+        else:
+            estimate = self._summary(total, square, good, base, oracle)
+        return estimate if cut is None else estimate._replace(cut=cut)
+
+    def _fitted(self, radius: float, n: int, width: float) -> float:
+        """Return a radius with which a typical step is no longer than a width."""
+        return radius * min(1.0, width / self.spacing(n, radius))
+
+    def _slopes(self, phi: Phi, x: Array, steps: Steps, origin: Any, oracle: ValueOracle) -> Array:
+        ahead, lengths = x[:, None] + steps.ahead, steps.lengths
+        if self.central:
+            # Both ends in one call: noise comes in the order of the directions, however they are cut into chunks.
+            behind = x[:, None] + (-steps.ahead if steps.behind is None else steps.behind)
+            values = phi(oracle(np.stack([ahead, behind], axis=2).reshape(len(x), -1, x.shape[1])))
+            rises, lengths = values[:, ::2] - values[:, 1::2], 2.0 * lengths
+        else:
+            rises = phi(oracle(ahead)) - origin
+        return rises / lengths if steps.cut is None else slopes_along(rises, lengths)
+
+    def _coordinate_summary(self, total: Array, q: int, good: Any, base: Any, oracle: ValueOracle) -> Estimate:
+        """Return the estimate along q coordinates from the sum (R, n) of its samples."""
+        replicas, n = total.shape
         if isinstance(good, np.ndarray):
             oracle.fail(good == 0)  # a slope that failed alone is 0: the others are what they are
         gradient = total / q
         if oracle.contract == "independent":  # the spread of orthogonal samples does not tell of noise
-            return Estimate(gradient, np.full(replicas, np.nan), base, cut)
+            return Estimate(gradient, np.full(replicas, np.nan), base)
         # ||E g||^2 = (q / n) E ||g||^2, so that one block measures its own spread; a sweep is exact.
-        return Estimate(gradient, (1.0 - q / n) * np.square(gradient).sum(axis=1), base, cut)
-
-    def _slopes(self, phi: Phi, x: Array, steps: Steps, origin: Any, oracle: ValueOracle) -> Array:
-        ahead = x[:, None] + steps.ahead
-        if self.central:
-            # Both ends in one call: noise comes in the order of the directions, however they are cut into chunks.
-            pairs = np.stack([ahead, x[:, None] + steps.behind], axis=2).reshape(len(x), -1, x.shape[1])
-            values = phi(oracle(pairs))
-            return slopes_along(values[:, ::2] - values[:, 1::2], 2.0 * steps.lengths)
-        return slopes_along(phi(oracle(ahead)) - origin, steps.lengths)
+        return Estimate(gradient, (1.0 - q / n) * np.square(gradient).sum(axis=1), base)
 
     def _summary(self, total: Array, square: Array, good: Any, base: Any, oracle: ValueOracle) -> Estimate:
         if isinstance(good, np.ndarray):
@@ -276,6 +282,19 @@ class DirectionalEstimator(GradientEstimator):
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = np.where(np.asarray(good) > 1, np.maximum(spread, 0.0) / (good - 1.0), np.nan)
         return Estimate(gradient, variance, base)
+
+
+def _drawn(streams: RandomSource, k: int, n: int, q: int, point_bytes: int) -> Iterator[Array]:
+    """Yield k directions in pieces (R, count, n): normal draws, or q coordinates with signs."""
+    if not q:
+        for count in chunks(k, point_bytes):
+            yield streams.normal("directions", count, n)
+        return
+    signs = np.sign(streams.normal("directions", 1, n)[:, 0])
+    places, start = streams.subset("coordinates", n, q)[:, 0], 0
+    for count in chunks(q, point_bytes):
+        yield _coordinates(signs, places[:, start : start + count])
+        start += count
 
 
 def _coordinates(signs: Array, places: np.ndarray) -> Array:

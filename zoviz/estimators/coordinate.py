@@ -104,9 +104,11 @@ class Coordinate(GradientEstimator):
         """Return phi(x + l e_i) / l, or the central difference, for every index i, and the signed lengths l, (R, q)."""
         replicas, n = x.shape
         out, start = np.empty(index.shape), 0
-        rows, room = np.arange(replicas)[:, None], room_around(x, oracle.bounds)
-        ahead = kept_step(np.full(index.shape, r), index, room, turns=not central)
-        behind = kept_step(np.full(index.shape, -r), index, room, turns=False)
+        rows, ahead = np.arange(replicas)[:, None], np.full(index.shape, r)
+        behind = -ahead
+        if oracle.bounds is not None:
+            room = room_around(x, oracle.bounds)
+            ahead, behind = kept_step(ahead, index, room, not central), kept_step(behind, index, room, False)
         lengths = 0.5 * (ahead - behind) if central else ahead
         lengths = np.where(lengths == 0.0, r, lengths)
         for count in chunks(index.shape[1], replicas * n * x.itemsize):

@@ -35,37 +35,36 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
-    ahead, behind : Array, shape (R, k, n)
-        To both ends of a central difference; a one-sided one has x itself behind.
+    ahead : Array, shape (R, k, n)
+        To the end of a difference.
+    behind : Array, shape (R, k, n), or None
+        To the other end of a central one; None where it is opposite.
     lengths : Array, shape (R, k)
         What rises are divided by; 0 along a coordinate that bounds fix, where the slope is 0.
     factors : Array, shape (R, k, n)
         What the weighed slopes are multiplied by.
-    cut : ndarray of bool, shape (R,)
-        Replicas of which steps are cut, or go to the other side.
+    cut : ndarray of bool, shape (R,), or None
+        Replicas of which steps are cut, or go to the other side; None where there are no bounds.
     """
 
     ahead: Array
-    behind: Array
+    behind: Array | None
     lengths: Array
     factors: Array
-    cut: np.ndarray
+    cut: np.ndarray | None
 
 
-def room_around(x: Array, bounds: Box | None) -> Room | None:
-    """Return the room around points x (R, n); None without bounds."""
-    if bounds is None:
-        return None
+def room_around(x: Array, bounds: Box) -> Room:
+    """Return the room around points x (R, n)."""
     return Room(np.minimum(bounds.lower - x, 0.0), np.maximum(bounds.upper - x, 0.0))
 
 
-def narrowest(bounds: Box | None) -> float:
+def narrowest(bounds: Box) -> float:
     """Return the least width of the coordinates that are not fixed; infinite where there is none."""
-    widths = np.empty(0) if bounds is None else (bounds.upper - bounds.lower)[bounds.variable]
-    return float(widths.min(initial=np.inf))
+    return float((bounds.upper - bounds.lower)[bounds.variable].min(initial=np.inf))
 
 
-def random_steps(u: Array, squares: Array, lengths: Array, room: Room | None) -> Steps:
+def random_steps(u: Array, squares: Array, lengths: Array, room: Room) -> Steps:
     """Return steps along random directions u (R, k, n), cut to the room.
 
     Parameters
@@ -74,12 +73,10 @@ def random_steps(u: Array, squares: Array, lengths: Array, room: Room | None) ->
         ||u||^2, and the steps' lengths in units of u.
     """
     steps = lengths[..., None] * u
-    if room is None:
-        return Steps(steps, -steps, lengths, u, np.zeros(len(u), dtype=bool))
     reach, down, up = lengths * np.sqrt(squares), room.down[:, None], room.up[:, None]
     cut = np.asarray(((-down < reach[..., None]) | (up < reach[..., None])).any(axis=(1, 2)))
     if not cut.any():
-        return Steps(steps, -steps, lengths, u, cut)
+        return Steps(steps, None, lengths, u, cut)
     ahead, behind = (np.minimum(np.maximum(side, down), up) for side in (steps, -steps))
     shares = _shares(reach[cut], down[cut], up[cut])
     factors = u.copy()
@@ -87,11 +84,9 @@ def random_steps(u: Array, squares: Array, lengths: Array, room: Room | None) ->
     return Steps(ahead, behind, lengths, factors, cut)
 
 
-def coordinate_steps(u: Array, lengths: Array, room: Room | None, central: bool) -> Steps:
+def coordinate_steps(u: Array, lengths: Array, room: Room, central: bool) -> Steps:
     """Return steps along coordinates, u (R, k, n) with one entry each: to the other side where that has more room."""
     steps = lengths[..., None] * u
-    if room is None:
-        return Steps(steps, -steps, lengths, u, np.zeros(len(u), dtype=bool))
     at = np.abs(u).argmax(axis=-1)
     wanted = np.take_along_axis(steps, at[..., None], axis=-1)[..., 0]
     ahead = kept_step(wanted, at, room, turns=not central)
@@ -102,19 +97,17 @@ def coordinate_steps(u: Array, lengths: Array, room: Room | None, central: bool)
     return Steps(ahead, behind, share * lengths, u, cut)
 
 
-def kept_step(step: Array, at: np.ndarray, room: Room | None, turns: bool) -> Array:
+def kept_step(step: Array, at: np.ndarray, room: Room, turns: bool) -> Array:
     """Return signed steps (R, q) along coordinates ``at`` (R, q), cut to the room.
 
     Parameters
     ----------
     step : Array, shape (R, q)
     at : ndarray of int, shape (R, q)
-    room : Room or None
+    room : Room
     turns : bool
         Whether a step that does not fit goes to the other side where that has more room.
     """
-    if room is None:
-        return step
     down, up = (np.take_along_axis(side, at, axis=1) for side in room)
     kept = np.minimum(np.maximum(step, down), up)
     if not turns:

@@ -348,7 +348,9 @@ class Oracle:
         own = self.contract == "independent"
         new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
         units = self.units
-        place = self._kept(x if units is None else units.point(x), due)
+        place = x if units is None else units.point(x)
+        if self._user_bounds is not None:
+            place = self._kept(place, due, self._user_bounds)
         value = self._evaluate(place, due)
         self._count(spent, counts)
         self.ledger.pay(self._purpose_of(x), counts)
@@ -368,11 +370,8 @@ class Oracle:
             listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
         return value if units is None else units.value(value)
 
-    def _kept(self, place: Array, due: np.ndarray) -> Array:
-        """Return places (R, ..., n) in the user's units, those that are ``due``, (R,) or (R, q), inside the bounds."""
-        box = self._user_bounds
-        if box is None:
-            return place
+    def _kept(self, place: Array, due: np.ndarray, box: Box) -> Array:
+        """Return places (R, ..., n) in the user's units, those that are ``due``, (R,) or (R, q), inside the box."""
         outside = (place < box.lower) | (place > box.upper)
         if not outside.any():
             return place
@@ -428,7 +427,8 @@ class Oracle:
             Before evaluating, if the call budget does not allow it.
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
-        places = self._kept(first, self.active), *places[1:]
+        if self._user_bounds is not None:
+            places = self._kept(first, self.active, self._user_bounds), *places[1:]
         self._charge(kind, first, (part,) if self._is_new(sample) else ())
         if self.all_active:
             question = Question(ordinal, kind, places, sample, self._replicas)
