@@ -202,18 +202,18 @@ class DirectionalEstimator(GradientEstimator):
         radius: float | None = None,
     ) -> Estimate:
         """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
-        replicas, n = x.shape
+        (replicas, n), bounds = x.shape, oracle.bounds
         q = self.coordinates_in(n)
         k, r = q or self.batch_size, self.smoothing_radius if radius is None else radius
-        room = None if oracle.bounds is None else room_around(x, oracle.bounds)
-        r = r if room is None or q else self._fitted(r, n, narrowest(oracle.bounds))
+        room = None if bounds is None else room_around(x, bounds)
+        r = r if bounds is None or q else self._fitted(r, n, narrowest(bounds))
+        good: Any = k
         origin, cut = None, None
         shared = MeanRise(replicas, n) if room is not None and not (q or self.central) else None
         if not self.central:
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
-        good: Any = k
         for u in _drawn(streams, k, n, q, replicas * n * x.itemsize):
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
