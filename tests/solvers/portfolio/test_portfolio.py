@@ -232,3 +232,10 @@ def test_a_result_that_is_looked_at_in_the_midst_of_a_stage_is_the_runs() -> Non
     assert run.worker is not None and success.any()
     with run.worker.oracle.stage(np.full(2, 100.0), np.zeros(2, dtype=bool)):
         np.testing.assert_array_equal(run.result.success, success)
+
+
+def test_a_run_that_ends_in_its_first_step_counts_no_calls_below_zero() -> None:
+    """What choosing the steps took is no member's: a first step that the budget did not cover leaves nothing to say."""
+    problem = BlackBox(lambda x: float(x @ x), bounds=[(-1, 2)] * 9, x0=[1.0] * 9)
+    for calls in (25, 30, 35, 40):
+        assert "(-" not in Run(problem, Portfolio(first=ALSPG(), members=1), replicas=1, calls=calls).run().message

@@ -267,7 +267,7 @@ class Portfolio(Solver):
         for stage, end in zip(state.stages, ends, strict=True):
             spent[stage.title] = spent.get(stage.title, 0.0) + end - stage.calls
         texts = [f"{title} ({calls:,.0f} calls)" for title, calls in spent.items() if calls]
-        return f"Members at work: {', '.join(texts)}."
+        return f"Members at work: {', '.join(texts)}." if texts else ""
 
     def figures(self, state: PortfolioState) -> dict[str, Array]:
         """Return the present member's figures, of those that the first member has: a trace's columns stay the same."""
@@ -345,6 +345,7 @@ class Portfolio(Solver):
             gained=calls,
             inner=[inner],
             stages=stages,
+            calls=float(oracle.calls.mean()),
             stage_x=state.x,
             stage_value=state.value,
         )
