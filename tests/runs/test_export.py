@@ -56,7 +56,7 @@ def test_netcdf(store: Store, run: Run, tmp_path: Path) -> None:
 
 
 def test_other_files_are_refused(store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ZovizError, match="Expected a name that ends in .csv, .parquet, .nc, got 'run.xlsx'"):
+    with pytest.raises(ZovizError, match="Expected a name that ends in .json, .csv, .parquet, .nc, got 'run.xlsx'"):
         store.load(run.id).export(tmp_path / "run.xlsx")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     sentence = r"Expected the package pyarrow, which a \.parquet file needs, .*pip install \"zoviz\[export\]\""

@@ -20,6 +20,8 @@ from zoviz.runs.run import Run
 
 _EVERY = 0.1
 """Seconds between two looks."""
+_MOST_LINES = 40
+"""Lines of a design that are printed."""
 
 
 @contextmanager
@@ -124,11 +126,7 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
             print(result.message)
         print(f"objective  {_spread(result.fun)}")
         print(f"violation  {_spread(result.violation)}")
-        if best is not None:
-            point = " ".join(number(x) for x in result.best_x[best][:12])
-            print(
-                f"best feasible  {number(result.best_fun[best], 10)} at {point}{' ...' * (run.problem.domain.n > 12)}"
-            )
+        print(_short(str(run.best_design)))
         seconds = run.progress.seconds
         counts = [f"{int(result.calls.max()):,} calls", *_samples(result)]
         print(f"{', '.join(counts)} x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
@@ -141,6 +139,13 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
     if interrupted:
         return INTERRUPTED
     return FINE if feasible or run.problem.stochastic else INFEASIBLE
+
+
+def _short(text: str) -> str:
+    """Return a table's first lines; the whole of a large design is in --json."""
+    lines = text.splitlines()
+    more = [f"... and {len(lines) - _MOST_LINES} more: --json has them all"] if len(lines) > _MOST_LINES else []
+    return "\n".join([*lines[:_MOST_LINES], *more])
 
 
 def _samples(result: Result) -> list[str]:
@@ -179,6 +184,7 @@ def _document(run: Run, best: int | None) -> dict[str, Any]:
         "success": result.success,
         "best_fun": None if best is None else result.best_fun[best],
         "best_x": None if best is None else result.best_x[best],
+        "best_design": run.best_design.plain(),
         "x": result.x,
         "hits": {f"{target.metric} {target.threshold:g}": target.calls for target in run.hits},
         "parameters": dict(run.parameters),

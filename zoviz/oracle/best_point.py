@@ -10,9 +10,16 @@ from zoviz.core.types import Array, Evaluation
 
 
 def keep_best(
-    best_f: Array, best_x: Array, x: Array, place: Array, value: Evaluation, tolerance: float, domain: Set
+    best_f: Array,
+    best_x: Array,
+    best_h: Array,
+    x: Array,
+    place: Array,
+    value: Evaluation,
+    tolerance: float,
+    domain: Set,
 ) -> None:
-    """Write into ``best_f`` (R,) and ``best_x`` (R, n) what is better, feasible and inside the domain.
+    """Write into ``best_f`` (R,), ``best_x`` (R, n), ``best_h`` (R, m) what is better, feasible and inside the domain.
 
     Parameters
     ----------
@@ -31,8 +38,9 @@ def keep_best(
         better[better] = domain.contains(x[better], ON_BOUNDARY)
     if x.ndim == 2:
         rows = better.nonzero()[0]
-        best_f[rows], best_x[rows] = value.f[rows], place[rows]
+        best_f[rows], best_x[rows], best_h[rows] = value.f[rows], place[rows], value.h[rows]
     elif better.any():
         rows = np.nonzero(better.any(axis=1))[0]
         columns = first(np.where(better[rows], 0.0, np.inf), value.f[rows])
         best_f[rows], best_x[rows] = value.f[rows, columns], place[rows, columns]
+        best_h[rows] = value.h[rows, columns]

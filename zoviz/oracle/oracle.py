@@ -79,7 +79,9 @@ class Oracle:
         Lowest noise-free objective among the feasible points queried so far, +inf before the first, and always where
         the problem's values are samples.
     best_x : Array, shape (R, n)
-        Where; NaN before the first. Both in the user's units.
+        Where; NaN before the first.
+    best_h : Array, shape (R, m)
+        The constraints there. All three in the user's units.
     tolerance : float or Array, shape (m,)
         Largest h that counts as feasible, as the solver sees it.
     """
@@ -129,6 +131,7 @@ class Oracle:
         self.all_active = True
         self.best_f = np.full(replicas, np.inf)
         self.best_x = np.full((replicas, self.n), np.nan)
+        self.best_h = np.full((replicas, self.m), np.nan)
         self.resample()
 
     @property
@@ -160,6 +163,7 @@ class Oracle:
             "failed": self.failed.copy(),
             "best_f": self.best_f.copy(),
             "best_x": self.best_x.copy(),
+            "best_h": self.best_h.copy(),
             "iteration": self._iteration,
             "size": self._size,
             "sample": self._sample,
@@ -177,6 +181,7 @@ class Oracle:
         self.failed = snapshot["failed"].copy()
         self.all_active, self.any_failed = bool(self.active.all()), bool(self.failed.any())
         self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
+        self.best_h = snapshot["best_h"].copy() if "best_h" in snapshot else np.full_like(self.best_h, np.nan)
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
         if "samples" in snapshot:
@@ -359,7 +364,7 @@ class Oracle:
         if not (all_finite(value.f) and all_finite(value.h)):
             value = self._count_failures(x, value, due)
         if self._exact:
-            keep_best(self.best_f, self.best_x, x, place, value, self._tolerance, self.domain)
+            keep_best(self.best_f, self.best_x, self.best_h, x, place, value, self._tolerance, self.domain)
         if self._noisy:
             noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
             if self.contract == "common" and x.ndim == 3:

@@ -228,6 +228,8 @@ class BlackBox(_BlackBox):
     workers: Workers | None
     timeout: float | None
     on_error: Literal["raise", "fail"]
+    variable_names: Sequence[str] | None
+    constraint_names: Sequence[str] | None
     noise_scale: float
     noise: Literal["deterministic", "common", "independent"]
     noise_distribution: Literal["normal", "student_t"]
@@ -250,6 +252,8 @@ class BlackBox(_BlackBox):
         workers: Workers | None = None,
         timeout: float | None = None,
         on_error: Literal["raise", "fail"] = "raise",
+        variable_names: Sequence[str] | None = None,
+        constraint_names: Sequence[str] | None = None,
         noise_scale: float = 0.0,
         noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
@@ -395,6 +399,8 @@ class Executable(_Executable):
     workers: Workers | None
     timeout: float | None
     on_error: Literal["raise", "fail"]
+    variable_names: Sequence[str] | None
+    constraint_names: Sequence[str] | None
     noise_scale: float
     noise: Literal["deterministic", "common", "independent"]
     noise_distribution: Literal["normal", "student_t"]
@@ -419,6 +425,8 @@ class Executable(_Executable):
         workers: Workers | None = None,
         timeout: float | None = None,
         on_error: Literal["raise", "fail"] = "raise",
+        variable_names: Sequence[str] | None = None,
+        constraint_names: Sequence[str] | None = None,
         noise_scale: float = 0.0,
         noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",

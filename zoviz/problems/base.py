@@ -228,6 +228,11 @@ class Problem(Noisy):
         return ExactValues(x, *self.value_and_gradient(x)) if self.analytic else None
 
     @property
+    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the variables and of the constraints, n and m, by default x1, x2 ... and h1, h2 ...."""
+        return tuple(f"x{i + 1}" for i in range(self.domain.n)), tuple(f"h{j + 1}" for j in range(self.m))
+
+    @property
     def known_optimum(self) -> Optimum | None:
         """A solution, where one is known: that of ``data``, if they have one."""
         return getattr(self.data, "optimum", None)

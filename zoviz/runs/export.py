@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from zoviz.core.optional import require
+from zoviz.runs.best_design import BestDesign
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.steering import Journal
@@ -50,6 +51,10 @@ class ExportedRun(Protocol):
     def result(self) -> Result:
         """The outcome of the run."""
 
+    @property
+    def best_design(self) -> BestDesign:
+        """The best point of the run."""
+
 
 def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
     """Write a run's trace to a file; the suffix of its name says in which format.
@@ -59,9 +64,10 @@ def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
     run : ExportedRun
         A ``StoredRun``.
     path : path
-        ``.csv``, ``.parquet``: one line per recorded iteration and replica, numbers with every bit. ``.nc``: a NetCDF
-        file with dimensions ``iteration``, ``replica`` and those of vectors; the iterates of the first replica and
-        the outcome too. Parquet and NetCDF files carry the recipe.
+        ``.json``: the best design, by the names of its variables and constraints. ``.csv``, ``.parquet``: one line per
+        recorded iteration and replica, numbers with every bit. ``.nc``: a NetCDF file with dimensions ``iteration``,
+        ``replica`` and those of vectors; the iterates of the first replica and the outcome too. Parquet and NetCDF
+        files carry the recipe.
 
     Raises
     ------
@@ -71,7 +77,12 @@ def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
         Where the packages that write such files are not installed.
     """
     path = Path(path)
-    writers: dict[str, Callable[[ExportedRun, Path], None]] = {".csv": _csv, ".parquet": _parquet, ".nc": _netcdf}
+    writers: dict[str, Callable[[ExportedRun, Path], None]] = {
+        ".json": _json,
+        ".csv": _csv,
+        ".parquet": _parquet,
+        ".nc": _netcdf,
+    }
     if path.suffix not in writers:
         raise UnknownName(f"Expected a name that ends in {', '.join(writers)}, got {path.name!r}.")
     writers[path.suffix](run, path)
@@ -87,6 +98,10 @@ def about(run: ExportedRun) -> dict[str, str]:
     attributes |= {"versions": run.recipe["versions"], "tags": json.dumps(record.tags)}
     attributes["journal"] = json.dumps([tuple(change) for change in run.journal], default=str)
     return attributes | {"seed": str(record.seed), "created": repr(record.created)}
+
+
+def _json(run: ExportedRun, path: Path) -> None:
+    path.write_text(json.dumps(run.best_design.plain(), indent=1) + "\n", encoding="utf-8")
 
 
 def _csv(run: ExportedRun, path: Path) -> None:
@@ -131,6 +146,8 @@ _OUTCOME = {
     "multipliers": ("replica", "constraint"),
     "best_x": ("replica", "variable"),
     "best_fun": ("replica",),
+    "h": ("replica", "constraint"),
+    "best_h": ("replica", "constraint"),
     "calls": ("replica",),
     "samples": ("replica",),
     "zeta_samples": ("replica",),

@@ -8,17 +8,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import param
 
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
 from zoviz.core.threads.arithmetic import in_this_arithmetic
-from zoviz.core.types import Printed, Sketch
+from zoviz.core.types import Evaluation, Printed, Sketch
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
+from zoviz.runs.best_design import BestDesign, Points, best_design
 from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.guard import Divergence
@@ -509,6 +511,20 @@ class Run(RunSettings):
         if self._worker.state is None:
             raise ZovizError(f"The run has no iterate yet (it is {self.status}). {self.message}".rstrip())
         return self._worker.result
+
+    @property
+    def best_design(self) -> BestDesign:
+        """The best point so far with its constraints, by their names; printed, it is a table."""
+        worker = self._worker
+        if worker is None or worker.state is None:
+            raise ZovizError(f"Expected a run that has a point, got one that is {self.status}: start it first.")
+        oracle, iterate, units = worker.oracle, worker.solver.iterate(worker.state), self.units
+        value = iterate.value
+        if value is None:  # a method that does not show it: a function of the user's is not called for a table
+            value = Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
+        x, value = (iterate.x, value) if units is None else (units.point(iterate.x), units.user_value(value))
+        best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
+        return best_design(worker.problem, Points(*best, x, *value), self.tolerance)
 
     @property
     def state(self) -> Any:

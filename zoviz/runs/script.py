@@ -104,7 +104,8 @@ def script(run: Run | StoredRun) -> str:
     if again.resolved:
         arguments = f", resolved={speller.spell(dict(again.resolved))}{arguments}"
     lines += [")", f"run = Run(problem, solver, schedule=schedule{arguments})", "result = run.run()"]
-    lines += ["print(result.message)", 'print("objective", result.fun)', 'print("violation", result.violation)']
+    lines += ["print(result.message)", "print(run.best_design)"]
+    lines += ['print("objective", result.fun)', 'print("violation", result.violation)']
     head = ['"""Repeats a run of zoviz, its steering included: (iteration, calls, seconds, name, old, new)."""', ""]
     if speller.missing:
         head += [f"# Replace {_MISSING} by your own functions ({', '.join(speller.missing)}).", ""]

@@ -17,6 +17,7 @@ from zoviz.core.errors import ZovizError
 from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume
+from zoviz.runs.best_design import BestDesign, Points, best_design
 from zoviz.runs.engine.checkpoint import ResumeData, points, unit_sizes
 from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
@@ -296,6 +297,13 @@ class StoredRun:
         return read_divergences(self._outcome.get("divergences", ()))
 
     @property
+    def best_design(self) -> BestDesign:
+        """The best point with its constraints, by their names; printed, it is a table."""
+        result = self.result
+        points = Points(result.best_x, result.best_fun, result.best_h, result.x, result.fun, result.h)
+        return best_design(self.problem, points, self.settings["tolerance"])
+
+    @property
     def has_iterate(self) -> bool:
         """Whether there is a result."""
         return bool(self._outcome)
@@ -312,7 +320,8 @@ class StoredRun:
         if not self.has_iterate:
             raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
         stored = legacy_names.outcome(self._outcome, self.settings["tolerance"])
-        values: Mapping[str, Any] = {name: np.array(stored[name]) for name in OUTCOME}
+        unknown = np.full_like(stored["multipliers"], np.nan)  # constraints, where a version that kept none stored it
+        values: Mapping[str, Any] = {name: np.array(stored.get(name, unknown)) for name in OUTCOME}
         message = self._outcome["message"] if self.status.ended else f"The run is {self.status}."
         return Result(
             **values,

@@ -16,7 +16,7 @@ from zoviz.cli.command import FAILED, FINE
 def test_the_beam_is_solved_and_repeated_and_nothing_is_stored(zoviz: Callable[..., Told], folder: Path) -> None:
     before = sorted(folder.iterdir())
     told = zoviz("demo", "--quiet")
-    best = re.search(r"^best feasible +(\S+)", told.out, re.MULTILINE)
+    best = re.search(r"^Best feasible point: f = (\S+)", told.out, re.MULTILINE)
     assert told.code == FINE and best and float(best[1]) == pytest.approx(1.724852, abs=1e-5)
     assert "same answer to the bit" in told.err and "zoviz serve" in told.err
     assert sorted(folder.iterdir()) == before

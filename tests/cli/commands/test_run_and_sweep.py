@@ -29,7 +29,7 @@ def test_run_is_stored_and_told(zoviz: Callable[..., Told], folder: Path) -> Non
         assert stored.solver.estimator.smoothing_radius == 1e-4 and stored.problem.n == 5
         assert whole["hits"] == {"gap 1e+09": stored.hits[0].calls.tolist()}
     plain = zoviz("run", *SMALL, "primal_step=1e-3", "estimator.smoothing_radius=1e-4")
-    assert f"best feasible  {whole['best_fun']:.10g} at" in plain.out
+    assert f"Best feasible point: f = {whole['best_fun']:.10g}\nx1 " in plain.out
     assert " in " in plain.out.splitlines()[-1] and plain.out.splitlines()[-1].endswith("zoviz.db")
 
 

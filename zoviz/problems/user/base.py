@@ -29,7 +29,7 @@ class Simulation(Problem):
 
     Parameters
     ----------
-    bounds, x0, m_constraints, workers, timeout, on_error
+    bounds, x0, m_constraints, workers, timeout, on_error, variable_names, constraint_names
         As for ``BlackBox``.
     """
 
@@ -79,6 +79,20 @@ class Simulation(Problem):
         precedence=-1,
         label="On an error",
         doc="raise: what the function raises ends the run. fail: the point counts as failed.",
+    )
+    variable_names: param.Parameter[Sequence[str] | None] = param.Parameter(
+        default=None,
+        precedence=-1,
+        label="Names of x",
+        doc="n names, for tables of a design; None: x1, x2 ...",
+        metadata=ABSENT,
+    )
+    constraint_names: param.Parameter[Sequence[str] | None] = param.Parameter(
+        default=None,
+        precedence=-1,
+        label="Names of h",
+        doc="m names, for tables of a design; None: h1, h2 ...",
+        metadata=ABSENT,
     )
     noise_scale = param.Number(
         default=0.0, bounds=(0, 1e9), label="Added noise scale σ", doc="Artificial noise on top of the function's own."
@@ -160,6 +174,23 @@ class Simulation(Problem):
         raise ValueError(
             f"Expected m, the number of constraints, got none: {type(self).__name__}(..., m=<constraints>)."
         )
+
+    @property
+    def labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the variables and of the constraints, n and m, as given.
+
+        Raises
+        ------
+        ValueError
+            Where their number is another one.
+        """
+        given = {"variable_names": self.variable_names, "constraint_names": self.constraint_names}
+        out = []
+        for (parameter, own), usual in zip(given.items(), super().labels, strict=True):
+            if own is not None and len(own) != len(usual):
+                raise ValueError(f"Expected {len(usual)} names in {parameter}, got {len(own)}: give one for each.")
+            out.append(usual if own is None else tuple(map(str, own)))
+        return out[0], out[1]
 
     @property
     def start(self) -> Array:

@@ -68,6 +68,8 @@ class Result:
         Best feasible point among all that were queried, NaN where there is none.
     best_fun : Array, shape (R,)
         Its objective, NaN where there is none.
+    h, best_h : Array, shape (R, m)
+        The constraints at ``x``, where ``maxcv`` is of it, and at ``best_x``; NaN where they are not known.
     failures : ndarray of int, shape (R,)
         Non-finite values that the black box returned.
     seed : int
@@ -98,6 +100,8 @@ class Result:
     multipliers: Array
     best_x: Array
     best_fun: Array
+    h: Array
+    best_h: Array
     failures: np.ndarray
     seed: int
     trace: Trace
@@ -159,7 +163,8 @@ def summarise(run: ResultInputs) -> Result:
         message += f" {problem.failure_message}" if problem.failure_message else ""
     note = run.solver.closing_note(state)
     message += f" {note}" if note else ""
-    maxcv, measured_at_x = _largest(run)
+    h, measured_at_x = _constraints(run)
+    maxcv = h.max(axis=1, initial=0.0)
     if not measured_at_x.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
     x, dual = run.solver.output(state), run.solver.iterate(state).dual
@@ -181,6 +186,8 @@ def summarise(run: ResultInputs) -> Result:
         multipliers=y if units is None or not y.shape[1] else units.dual(y),
         best_x=oracle.best_x.copy(),
         best_fun=np.where(feasible, oracle.best_f, np.nan),
+        h=h,
+        best_h=oracle.best_h.copy(),
         failures=oracle.failures.copy(),
         seed=run.seed,
         trace=run.trace,
@@ -217,8 +224,8 @@ def _measured(run: ResultInputs) -> dict[str, Array]:
         return {OBJECTIVE: unknown, VIOLATION: unknown.copy()}
 
 
-def _largest(run: ResultInputs) -> tuple[Array, np.ndarray]:
-    """The largest violation (R,) at the point that is measured, and whether that is the reported one, (R,) of bool."""
+def _constraints(run: ResultInputs) -> tuple[Array, np.ndarray]:
+    """Return h (R, m) at the point that is measured, and whether that is the reported one, (R,) of bool."""
     problem, units = run.problem, run.oracle.units
     iterate, x = run.solver.iterate(run.state), run.solver.output(run.state)
     same = np.ones(len(x), dtype=bool)
@@ -230,9 +237,8 @@ def _largest(run: ResultInputs) -> tuple[Array, np.ndarray]:
     except Exception:  # likewise
         if not run.failed:
             raise
-        return np.full(len(x), np.nan), same
-    h = h if units is None else h * units.h
-    return h.max(axis=1, initial=0.0), same
+        return np.full((len(x), max(problem.m, 1)), np.nan), same
+    return h if units is None else h * units.h, same
 
 
 class OptimizeResult(dict[str, Any]):

@@ -45,6 +45,7 @@ from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
+from zoviz.views.diagnosis.best_design_card import BestDesignCard
 from zoviz.views.diagnosis.drawer import DiagnosisDrawer
 from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import PLOTS_AT_ONCE, Board
@@ -174,11 +175,11 @@ class Dashboard(pn.viewable.Viewer):
             css_classes=["zoviz-wide", "zoviz-runs"],
             sizing_mode="stretch_width",
         )
-        self.rails = ConstraintRails()
+        self.rails, self.best_design = ConstraintRails(), BestDesignCard()
         solver_picture, problem_picture = self.pictures
         # At 1440 x 900 the picture ends the first row, the dual variables the second; runs begin in the third.
         self.board.beside(problem_picture, after="Violation")
-        for card in (self.rails, runs, solver_picture, self.output):
+        for card in (self.best_design, self.rails, runs, solver_picture, self.output):
             self.board.beside(card)
         self.updates = deque(self._beside())
         self.rooms = Rooms(self._rooms())
@@ -213,7 +214,8 @@ class Dashboard(pn.viewable.Viewer):
     def _beside(self) -> list[Callable[[Run | None], object]]:
         """Return what updates the lists and pictures beside the plots, each a part of a look."""
         updates: list[Callable[[Run | None], object]] = [lambda _: self.run_list.update()]
-        updates += [lambda _: self.figure_download.update(), self.diagnosis.update, self.rails.update]
+        updates += [lambda _: self.figure_download.update(), self.best_design.update]
+        updates += [self.diagnosis.update, self.rails.update]
         return updates + [update for card in self.pictures for update in (card.prepare, card.update)]
 
     def _make_gallery(self) -> Gallery:

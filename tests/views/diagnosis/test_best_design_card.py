@@ -1,0 +1,61 @@
+"""The card with the best design, without a browser."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.core.types import Array
+from zoviz.problems import BlackBox, WeldedBeam
+from zoviz.solvers import ZOCEG
+from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html
+
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+
+
+def test_the_card_shows_the_design_of_the_run_and_hides_without_one() -> None:
+    card = BestDesignCard()
+    column = card.__panel__()
+    card.update(None)
+    assert not column.visible and card.design is None
+    run = Run(WeldedBeam(), ZOCEG(), replicas=2, iterations=200)
+    card.update(run)
+    assert not column.visible, "it has not begun"
+    run.run()
+    card.update(run)
+    design = run.best_design
+    assert column.visible and card.design is not None and card.design.plain() == design.plain()
+    assert f"{design.f:.10g}" in card.table.object and card.table.object.count("<tr>") == 2 + 4 + 7
+    card.update(None)
+    assert not column.visible
+
+
+def test_a_constraint_that_is_not_met_is_marked_and_names_are_no_markup() -> None:
+    def fun(x: Array) -> float:
+        return float(x @ x)
+
+    names = {"variable_names": ["<b>a</b>", "b"], "constraint_names": ["one", "two"]}
+    problem = BlackBox(fun, [lambda x: 2.5, lambda x: -1.0], bounds=[(0, 1), (0, None)], x0=[0.5, 0.5], **names)
+    run = Run(problem, "ZOSQP", replicas=1, calls=40)
+    run.run()
+    shown = design_html(run.best_design)
+    assert (
+        "&lt;b&gt;a&lt;/b&gt;" in shown and shown.count("<td>violated</td>") == 1 and shown.count("<td>met</td>") == 1
+    )
+    assert "no point is feasible" in shown and "none</td>" in shown, "no upper bound"
+
+
+def test_the_downloads_have_the_whole_design() -> None:
+    n = 80
+    run = Run(BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)] * n), "ZOCEG", replicas=1, calls=200)
+    run.run()
+    card = BestDesignCard()
+    card.update(run)
+    assert card.table.object.count("<tr>") == 2 + 60 and "20 more rows" in card.table.object
+    row, _ = card.__panel__().objects
+    table, plain = (one.callback().getvalue() for one in row.objects[1:])
+    assert table.count("\n") == 2 + n and len(json.loads(plain)["x"]) == n
+    np.testing.assert_array_equal(list(json.loads(plain)["x"].values()), run.best_design.x)

@@ -1,0 +1,140 @@
+"""The best design of a run: variables, objective and constraints at one point, by their names, for people and files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.ranking import is_feasible, quartile
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
+from zoviz.core.units import as_box
+from zoviz.problems.base import Problem
+
+
+class BestDesign(NamedTuple):
+    """The best point of all replicas of a run, in the user's units.
+
+    Attributes
+    ----------
+    kind : str
+        What the point is, in a sentence's words.
+    variables, constraints : tuple of str
+        Their names, n and m.
+    x, lower, upper : Array, shape (n,)
+        The point, and the bounds; infinite where there are none.
+    f : float
+    h : Array, shape (m,)
+        Feasible where at most 0, but for the tolerance; NaN where it is not known.
+    feasible : bool
+        Whether it is known that h is within the tolerance.
+    replica, replicas : int
+        Whose point it is, from 0, and of how many.
+    middle : float
+        The median of f over the replicas' own best points; NaN where half of them have none.
+    """
+
+    kind: str
+    variables: tuple[str, ...]
+    constraints: tuple[str, ...]
+    x: Array
+    lower: Array
+    upper: Array
+    f: float
+    h: Array
+    feasible: bool
+    replica: int
+    replicas: int
+    middle: float
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain numbers and lists, for JSON; infinite and unknown numbers are None."""
+        ends = zip(self.lower, self.upper, strict=True)
+        return {
+            "kind": self.kind,
+            "feasible": self.feasible,
+            "f": _finite(self.f),
+            "x": dict(zip(self.variables, map(_finite, self.x), strict=True)),
+            "bounds": dict(zip(self.variables, ([_finite(low), _finite(high)] for low, high in ends), strict=True)),
+            "h": dict(zip(self.constraints, map(_finite, self.h), strict=True)),
+            "replica": self.replica + 1,
+            "replicas": self.replicas,
+        }
+
+    def csv(self) -> str:
+        """Return a table with f, every variable with its bounds, and every constraint, to the last bit."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["name", "value", "lower", "upper"])
+        writer.writerow(["f", repr(float(self.f)), "", ""])
+        for name, value, low, high in zip(self.variables, self.x, self.lower, self.upper, strict=True):
+            ends = [repr(float(end)) if np.isfinite(end) else "" for end in (low, high)]
+            writer.writerow([name, repr(float(value)), *ends])
+        for name, value in zip(self.constraints, self.h, strict=True):
+            writer.writerow([name, repr(float(value)) if np.isfinite(value) else "", "", "0.0"])
+        return file.getvalue()
+
+    def __str__(self) -> str:
+        width = max(map(len, [*self.variables, *self.constraints]))
+        rows = []
+        for name, value, low, high in zip(self.variables, self.x, self.lower, self.upper, strict=True):
+            rows.append(f"{name:{width}}  {value:<18.10g} in [{low:g}, {high:g}]")
+        for name, value in zip(self.constraints, self.h, strict=True):
+            rows.append(f"{name:{width}}  {value:<18.10g} <= 0" if np.isfinite(value) else f"{name:{width}}  unknown")
+        return "\n".join([f"{self.kind[:1].upper()}{self.kind[1:]}: f = {self.f:.10g}", *rows])
+
+
+class Points(NamedTuple):
+    """The points of R replicas among which the best design is, in the user's units; NaN where nothing is known.
+
+    Attributes
+    ----------
+    best_x, best_fun, best_h : Array, shapes (R, n), (R,), (R, m)
+        The best feasible points that were queried.
+    x, fun, h : Array, shapes (R, n), (R,), (R, m)
+        The last iterates.
+    """
+
+    best_x: Array
+    best_fun: Array
+    best_h: Array
+    x: Array
+    fun: Array
+    h: Array
+
+
+def best_design(problem: Problem, points: Points, tolerance: float) -> BestDesign:
+    """Return the best design: the best feasible point queried; where there is none, the iterate that violates least.
+
+    Parameters
+    ----------
+    problem : Problem
+        Names and bounds are its own.
+    points : Points
+    tolerance : float
+        Largest h that counts as feasible.
+    """
+    known = np.isfinite(points.best_fun)
+    if known.any():
+        r, kind = int(np.nanargmin(points.best_fun)), "best feasible point"
+        x, f, h = points.best_x[r], points.best_fun[r], points.best_h[r]
+        each = np.where(known, points.best_fun, np.inf)
+    else:
+        violation = np.where(np.isfinite(points.fun), np.maximum(points.h, 0.0).max(axis=1, initial=0.0), np.inf)
+        r = int(np.lexsort((points.fun, violation))[0])
+        x, f, h = points.x[r], points.fun[r], points.h[r]
+        kind = "last iterate" if problem.stochastic else "least violating iterate, no point is feasible"
+        each = np.where(np.isnan(points.fun), np.inf, points.fun)
+    middle, box = quartile(each), as_box(problem.domain) or Box.free(len(x))
+    feasible = bool(known.any() or (np.isfinite(h).all() and is_feasible(h, tolerance)))
+    variables, constraints = problem.labels
+    middle = middle if np.isfinite(middle) else np.nan
+    ends = box.lower, box.upper
+    return BestDesign(kind, variables, constraints, x, *ends, float(f), h, feasible, r, len(known), middle)
+
+
+def _finite(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None

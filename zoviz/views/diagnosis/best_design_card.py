@@ -1,0 +1,106 @@
+"""The card with the best design of the run on the page: variables with their bounds, objective and constraints."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+
+from zoviz.runs.best_design import BestDesign
+from zoviz.runs.run import Run
+from zoviz.views.common.figure_frame import EVERY
+from zoviz.views.common.style import muted_html, section, update_changed
+
+_MOST = 60
+"""Rows of variables, and of constraints, that are shown: the files have them all."""
+_STYLE = """
+table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; width: 100%}
+.zoviz-design th {text-align: left; font-weight: 600; opacity: .65; padding: 3px 10px 3px 0}
+.zoviz-design td {padding: 3px 10px 3px 0; border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
+.zoviz-design .number {text-align: right; white-space: nowrap}
+.zoviz-design .violated {color: #d1242f; font-weight: 600}
+"""
+
+
+def design_html(design: BestDesign) -> str:
+    """Return a design as a table in HTML: f, a row for each variable, and one for each constraint with its margin."""
+    middle = f", median of {design.replicas} replicas {design.middle:.6g}" if design.replicas > 1 else ""
+    rows = [f"<tr><td><b>f</b></td><td class='number'><b>{design.f:.10g}</b></td><td colspan='2'></td></tr>"]
+    ends = zip(design.variables, design.x, design.lower, design.upper, strict=True)
+    for name, value, low, high in list(ends)[:_MOST]:
+        cells = "".join(f"<td class='number'>{_end(end)}</td>" for end in (low, high))
+        rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}</td>{cells}</tr>")
+    for name, value in list(zip(design.constraints, design.h, strict=True))[:_MOST]:
+        known = bool(np.isfinite(value))
+        words = "unknown" if not known else f"{value:.4g}"
+        margin = "" if not known else "met" if value <= 0.0 or design.feasible else "violated"
+        look = "number violated" if margin == "violated" else "number"
+        cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td>{margin}</td>"
+        rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
+    more = max(len(design.variables) - _MOST, 0) + max(len(design.constraints) - _MOST, 0)
+    rest = f"… and {more} more rows: the files have them all. " if more else ""
+    titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
+    head = f"<thead><tr><th></th>{titles}</tr>"
+    note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
+    return f"<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
+
+
+def _end(value: float) -> str:
+    return f"{value:.6g}" if np.isfinite(value) else "none"
+
+
+class BestDesignCard(pn.viewable.Viewer):
+    """A card with the best design of a run, which can be downloaded; hidden before there is a point.
+
+    Attributes
+    ----------
+    design : BestDesign or None
+        What is shown.
+    table : HTML
+    """
+
+    def __init__(self, **params: object) -> None:
+        super().__init__(**params)
+        self.design: BestDesign | None = None
+        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
+        self._run: Run | None = None
+        self._looks = 0
+        self._column = pn.Column(
+            pn.Row(section("Best design"), *self._downloads(), margin=0),
+            self.table,
+            visible=False,
+            css_classes=["zoviz-best-design"],
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def _downloads(self) -> list[pmui.FileDownload]:
+        look = {"size": "small", "variant": "text", "width": 84, "margin": (6, 0), "embed": False}
+        return [
+            pmui.FileDownload(callback=self._csv, filename="best_design.csv", label="CSV", **look),
+            pmui.FileDownload(callback=self._json, filename="best_design.json", label="JSON", **look),
+        ]
+
+    def _csv(self) -> io.StringIO:
+        return io.StringIO("" if self.design is None else self.design.csv())
+
+    def _json(self) -> io.StringIO:
+        return io.StringIO("" if self.design is None else json.dumps(self.design.plain(), indent=1))
+
+    def update(self, run: Run | None) -> None:
+        """Show the run's best design so far; called with the document's lock at every look at it."""
+        self._looks = 0 if run is not self._run else self._looks + 1
+        self._run = run
+        if run is None or run.state is None:
+            update_changed(self._column, visible=False)
+        elif not run.active or self._looks % EVERY == 0:
+            self.design = run.best_design
+            update_changed(self.table, object=design_html(self.design))
+            update_changed(self._column, visible=True)
