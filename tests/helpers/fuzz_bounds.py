@@ -299,27 +299,23 @@ def _numbered(number: int) -> tuple[Case, Verdict]:
 
 
 def main() -> None:
-    """Judge many cases, and print a table of faults by road and what each is."""
+    """Judge many cases, print each fault as it is found, and then a table of them by road."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--examples", type=int, default=5, help="of each fault")
     args = parser.parse_args()
     counts: Counter[tuple[str, str]] = Counter()
-    examples: dict[str, list[str]] = {fault: [] for fault in FAULTS}
     with ProcessPoolExecutor(args.jobs) as pool:
         for case, verdict in pool.map(_numbered, range(args.first, args.first + args.cases), chunksize=4):
             counts[case.road, verdict.kind] += 1
             for fault, reason in verdict.faults:
                 counts[case.road, fault] += 1
-                examples[fault].append(f"{case.number} {case.road} {case.method}, {case.budget} calls: {reason}")
+                print(f"{fault}: {case.number} {case.road} {case.method}, {case.budget} calls: {reason}", flush=True)
     columns, roads = ("answer", "refused", "faulty", *FAULTS), list(ROAD)
     print(f"{'':12}" + "".join(f"{column[:16]:>18}" for column in columns))
     for road in roads:
         print(f"{road:12}" + "".join(f"{counts[road, column]:18}" for column in columns))
-    for fault, found in examples.items():
-        print(*[f"{fault}: {one}" for one in found[: args.examples]], sep="\n", end="\n" if found else "")
 
 
 if __name__ == "__main__":
