@@ -18,6 +18,7 @@ from zoviz.core.units import Units, as_box
 from zoviz.evaluation.real_numbers import checked
 from zoviz.oracle.best_point import keep_best
 from zoviz.oracle.ledger import Ledger, Purpose
+from zoviz.oracle.quantum import digits, quantum
 from zoviz.oracle.samples import XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
@@ -148,6 +149,25 @@ class Oracle:
         """Take points and return values in these units from now on."""
         self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
         self.bounds = None if self._user_bounds is None else as_box(units.domain)
+
+    def quantum(self, values: Array, scattered: bool = False) -> Array:
+        """Return the step of every output (1 + m,) that is rounded, 0 of the others, by values (q, 1 + m), f first.
+
+        Both as the solver sees them; the digits are those in the user's units.
+        """
+        size, level = self._size_and_level()
+        return quantum(values * size + level, np.abs(level), scattered) / size
+
+    def digits(self, values: Array, steps: Array) -> np.ndarray:
+        """Return about how many digits values (q, 1 + m) of these steps have, (1 + m,); 0 where a step is 0."""
+        size, level = self._size_and_level()
+        return digits(values * size + level, steps * size)
+
+    def _size_and_level(self) -> tuple[Array, Array]:
+        """Return what a solver's values (..., 1 + m) are multiplied by, and what is added, for the user's."""
+        if self.units is None:
+            return np.ones(1 + self.m), np.zeros(1 + self.m)
+        return np.append(self.units.f, self.units.h), np.append(self.units.level, np.zeros(self.m))
 
     def snapshot(self) -> dict[str, Any]:
         """Return counts, sample, noise and best points, under names that stores hold; arrays are copies.

@@ -222,6 +222,10 @@ class Solver(Configurable):
         """Return whether, under noise, the point that is reported was chosen by repeated calls of the solver's own."""
         return False
 
+    def is_blind(self, state: Any) -> np.ndarray:
+        """Return the replicas, (R,) of bool, whose values have too few digits for the method; another may go on."""
+        return np.zeros(len(self.output(state)), dtype=bool)
+
     def closing_note(self, state: Any) -> str:
         """Return a sentence on the outcome for the result's message; empty where there is nothing to say."""
         return ""

@@ -166,6 +166,10 @@ class ALSPG(Solver):
         after = self._state(courses, oracle.contract == "independent")
         return after, Info(np.full(len(courses), np.nan), state.x, state.y, np.nan)
 
+    def is_blind(self, state: ALSPGState) -> np.ndarray:
+        """Return the replicas whose values are rounded so coarsely that they hardly change over a difference, (R,)."""
+        return np.array([course.blind for course in state.courses])
+
     def stage(self, state: ALSPGState) -> int:
         """Return the number of restarts so far, the largest of the replicas'."""
         return max(course.restart for course in state.courses)
@@ -203,6 +207,7 @@ class ALSPG(Solver):
             Setting(
                 box.lower, box.upper, tolerance, oracle.contract, float(one),
                 self.penalty_growth, self.window, self.memory, self.restarts, self.elsewhere,
+                oracle.quantum,
             )
             for one in remaining
         ]  # fmt: skip

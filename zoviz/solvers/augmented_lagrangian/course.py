@@ -12,6 +12,7 @@ from zoviz.solvers.augmented_lagrangian.spectral_direction import spectral_direc
 from zoviz.solvers.augmented_lagrangian.starts import next_start
 from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.restart_rules import longest_run
+from zoviz.solvers.sqp.derivatives import CENTRAL, FORWARD, hidden, rounding
 
 REPEATS, START, SWEEP, TRIAL, NOTHING = "repeats", "start", "sweep", "trial", "nothing"
 """What a course is waiting for: calls at the start that tell the noise, the value at a new start, differences, a trial
@@ -86,7 +87,7 @@ def _sweep(course: Course, setting: Setting) -> Course:
     """Ask for differences: forward ones, or central ones where they are to be accurate or values are noisy."""
     x, noisy = course.x, course.noise.any()
     free = np.flatnonzero(setting.lower < setting.upper)
-    lengths = course.radius if noisy else np.maximum(1.0, np.abs(x)) * (1e-5 if course.central else 1e-7)
+    lengths = course.radius if noisy else np.maximum(1.0, np.abs(x)) * (CENTRAL if course.central else FORWARD)
     ahead = np.minimum(x + lengths, setting.upper)
     behind = np.maximum(x - lengths, setting.lower)
     if not course.central:
@@ -131,6 +132,8 @@ def _learn_slopes(course: Course, queue: Array, answers: Array, setting: Setting
     else:
         rise = queue[np.arange(len(free)), free] - course.x[free]
         slopes[:, free] = ((answers - course.value) / rise[:, None]).T
+        steps = rounding(np.concatenate([course.values, course.value[None]]), answers, setting.quantum)
+        course = course._replace(blind=bool(hidden(course.value, answers, steps).any()))
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)  # a failed probe leaves its variable alone
     fresh = not len(course.points)
     if fresh:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from zoviz.core.types import Array
@@ -18,8 +19,10 @@ class Setting(NamedTuple):
     contract : str
     remaining : float
         Calls that the budget still covers; counted under independent noise alone.
-    growth, window, memory, elsewhere
+    growth, window, memory, restarts, elsewhere
         Parameters of ``ALSPG``.
+    quantum : callable
+        ``Oracle.quantum``.
     """
 
     lower: Array
@@ -32,6 +35,7 @@ class Setting(NamedTuple):
     memory: int
     restarts: bool
     elsewhere: float
+    quantum: Callable[[Array, bool], Array]
 
 
 class Course(NamedTuple):
@@ -79,6 +83,8 @@ class Course(NamedTuple):
         The points that were answered last.
     purpose : str
         Their purpose, as ``waiting`` has it.
+    blind : bool
+        Whether values are rounded so coarsely that they hardly changed over the last differences.
     """
 
     waiting: str
@@ -116,3 +122,4 @@ class Course(NamedTuple):
     restart: int
     probes: Array
     purpose: str
+    blind: bool = False

@@ -97,8 +97,8 @@ class Portfolio(Solver):
 
     A step is a step of the present member. Its stage is over for a replica once the member has ended by itself, has
     not gained for ``patience`` sweeps of n + 1 calls, has fled to where f falls without end outside the constraints,
-    diverges by the judgement of the run, or has spent ``share`` of what was left when it began; the last of the
-    members may spend all. The next stage begins when that is so for every replica, at no call where values are
+    sees too little of values that are rounded, diverges by the judgement of the run, or has spent ``share`` of what was
+    left when it began; the last of the members may spend all. The next stage begins when that is so for every replica, at no call where values are
     deterministic, as the best point is known; after the last member the first is next again.
     So the run ends when the budget is spent, and not when a member gives up or diverges; but where f falls without end
     inside the constraints, it has no minimum.
@@ -261,13 +261,15 @@ class Portfolio(Solver):
             getattr(self, place).close()
 
     def closing_note(self, state: PortfolioState) -> str:
-        """Return which members worked, and for how many calls."""
+        """Return which members worked, for how many calls, and what the last of them says."""
         ends = [*(stage.calls for stage in state.stages[1:]), state.calls]
         spent: dict[str, float] = {}
         for stage, end in zip(state.stages, ends, strict=True):
             spent[stage.title] = spent.get(stage.title, 0.0) + end - stage.calls
         texts = [f"{title} ({calls:,.0f} calls)" for title, calls in spent.items() if calls]
-        return f"Members at work: {', '.join(texts)}." if texts else ""
+        own = self._member(state).closing_note(state.inner[0])
+        at_work = f"Members at work: {', '.join(texts)}. " if texts else ""
+        return f"{at_work}{own}".rstrip()
 
     def figures(self, state: PortfolioState) -> dict[str, Array]:
         """Return the present member's figures, of those that the first member has: a trace's columns stay the same."""
@@ -316,7 +318,7 @@ class Portfolio(Solver):
         state = _back_to_start(state, flight & served & (not last) & (violation[:, 0] > 0.0))
         gained = np.where(gains & served, oracle.calls.astype(float), state.gained)
         tired = oracle.calls - gained > self.patience * (oracle.n + 1)
-        over = ~served | stage.failed | ((tired | flight) & (not last))
+        over = ~served | stage.failed | ((tired | flight | member.is_blind(state.inner[0])) & (not last))
         through = np.maximum(state.through, over.astype(float))
         calls = float(oracle.calls.mean())
         return state._replace(gained=gained, through=through, calls=calls)

@@ -11,6 +11,8 @@ from zoviz.core.types import Array
 _FAILURE = 1e12
 """A value beyond so many times those at the start, or 1, is a failure and no data."""
 _LEAST_NOISE = 1e-13
+_KNOWN = 100.0
+"""Degrees of freedom of noise that is known, as that of rounding is."""
 _LOCAL_DEGREES = 12
 """Replicates within reach from which on their own spread stands for the noise there."""
 _FAR, _MEAN_SQUARE, _REACH = 5.0, 1.5, 10.0
@@ -102,6 +104,11 @@ def add(archive: Archive, points: Array, values: Array, common: bool = False) ->
     if common:
         counts, squares = np.ones(q), np.zeros_like(squares)
     return _merge(archive, distinct, counts, means, squares), good
+
+
+def with_rounding(archive: Archive, quantum: Array) -> Archive:
+    """Return the archive of outputs that are rounded to multiples of ``quantum`` (1 + m,): that is all their noise."""
+    return archive._replace(spread=_KNOWN * np.square(quantum) / 12.0, degrees=_KNOWN)
 
 
 def with_sizes(archive: Archive, sizes: Array) -> Archive:

@@ -36,8 +36,13 @@ _UNLIKE = 10.0
 _ROUND_OFF = 1e-12
 """Noise that is smaller beside the values is none."""
 _MOST_FAILURES = 30
+_NEWEST = 48
+"""Points whose values tell how coarsely these are rounded."""
 _CAPACITY, _PER_VARIABLE = 1500, 12
 """Points of the archive at most: so many, and so many per variable."""
+
+
+_NOT_ROUNDED = np.empty(0)
 
 
 class Basin(NamedTuple):
@@ -80,6 +85,11 @@ class NoisyArm(NamedTuple):
         The point to be returned, and the mean of the calls there.
     sizes : Array, shape (1 + m,)
         What the outputs are divided by within the arm, f by 1; empty: all by 1.
+    quantum : Array, shape (1 + m,)
+        The steps of rounded outputs, whose rounding is the noise: no point is then called twice, and none raced. Empty
+        elsewhere.
+    digits : int
+        About how many digits these outputs have.
     """
 
     stage: str
@@ -96,6 +106,8 @@ class NoisyArm(NamedTuple):
     x: Array
     value: Array
     sizes: Array = np.empty(0)
+    quantum: Array = _NOT_ROUNDED
+    digits: int = 0
 
     @property
     def outputs(self) -> Array:
@@ -109,21 +121,39 @@ class NoisyArm(NamedTuple):
         return own / self.sizes[1:] if len(self.sizes) else own
 
     def with_own_tolerance(self, situation: Situation) -> Situation:
-        """Return the situation with the tolerance in the arm's units."""
+        """Return the situation with the tolerance in the arm's units, and without a race where values are rounded."""
+        if len(self.quantum):
+            situation = situation._replace(settings=situation.settings._replace(verification_share=0.0))
         if not len(self.sizes):
             return situation
         space = situation.space
         return situation._replace(space=space._replace(tolerance=space.tolerance / self.sizes[1:]))
 
 
-def begin(points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
-    """Return the noisy arm after its first calls, all at the start: points (q, n) and values (q, 1 + m)."""
+def begin(
+    points: Array,
+    values: Array,
+    common: bool,
+    situation: Situation,
+    quantum: Array = _NOT_ROUNDED,
+    digits: int = 0,
+) -> NoisyArm:
+    """Return the noisy arm after its first calls, all at the start.
+
+    Parameters
+    ----------
+    points, values : Array, shapes (q, n) and (q, 1 + m)
+    common : bool
+    situation : Situation
+    quantum : Array, shape (1 + m,)
+        The steps of outputs that are rounded, of about so many ``digits``; empty where none is.
+    """
     space, m = situation.space, values.shape[1] - 1
     archive, _ = archives.add(archives.empty(space.n, values[0]), points, values, common)
     repeats = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
     several = situation.budget >= _SEVERAL_STARTS * (space.n + 1)
     descent = _descent(space.start, several, 0, m, situation)
-    return NoisyArm(
+    arm = NoisyArm(
         stage="replicate",
         queue=np.tile(space.start, (max(0, repeats), 1)),
         archive=archive,
@@ -137,7 +167,13 @@ def begin(points: Array, values: Array, common: bool, situation: Situation) -> N
         race=None,
         x=space.start,
         value=archive.means[0] if len(archive.means) else values[0],
+        quantum=quantum,
+        digits=digits,
     )
+    if not len(quantum):
+        return arm
+    archive = archives.with_rounding(archive, quantum)  # known without replicates
+    return after_replicates(arm._replace(archive=archive, queue=arm.queue[:0]), situation)
 
 
 def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tuple[NoisyArm, Array]:
@@ -173,10 +209,20 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
         points, means = archive.points, archive.means
         arm = arm._replace(x=best_of(points[0], means[0], points[1:], means[1:], space.tolerance)[0])
     elif arm.stage == "design":
-        arm = arm._replace(stage="trial")
+        arm = _with_present_rounding(arm._replace(stage="trial"), situation)
     else:
         arm = after_replicates(arm, situation)
     return arm._replace(queue=arm.queue[:0], value=_value(arm, arm.x))
+
+
+def _with_present_rounding(arm: NoisyArm, situation: Situation) -> NoisyArm:
+    """Return the arm with the steps that rounded outputs have by their newest values, as they grow with these."""
+    if not len(arm.quantum):
+        return arm
+    sizes = arm.sizes if len(arm.sizes) else np.ones_like(arm.quantum)
+    present = situation.quantum(arm.archive.means[-_NEWEST:] * sizes, True) / sizes
+    quantum = np.where(present > 0.0, present, arm.quantum)
+    return arm._replace(quantum=quantum, archive=archives.with_rounding(arm.archive, quantum))
 
 
 def after_replicates(arm: NoisyArm, situation: Situation) -> NoisyArm:
@@ -206,7 +252,8 @@ def in_units_of_noise(arm: NoisyArm) -> NoisyArm:
     ratios = np.where(visible, noise / noise[0], 1.0)
     sizes = ratios / np.clip(ratios, 1.0 / _UNLIKE, _UNLIKE)
     archive = archives.with_sizes(archive, sizes)
-    return arm._replace(archive=archive, value=arm.value / sizes, sizes=sizes)
+    quantum = arm.quantum / sizes if len(arm.quantum) else arm.quantum
+    return arm._replace(archive=archive, value=arm.value / sizes, sizes=sizes, quantum=quantum)
 
 
 def _value(arm: NoisyArm, x: Array) -> Array:
@@ -249,6 +296,8 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
     own = situation.in_units(arm.descent.length)
     if arm.stage == "design":
         count, repeats = descents.design_calls(arm.descent, arm.archive, own)
+        if len(arm.quantum):  # the same point has the same value
+            count, repeats = count * repeats, 1
         points = design(arm.descent.centre, arm.descent.spread, count, own.space, situation.generator)
         if arm.archive.find(arm.descent.centre) < 0:
             points[0] = arm.descent.centre
@@ -258,7 +307,7 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
             arm = arm._replace(pairs=archives.detected_pairs(arm.pairs, arm.archive))
         arm = arm._replace(pairs=archives.tested_pairs(arm.pairs, arm.archive))
         descent, prediction = descents.predict(arm.descent, arm.archive, arm.pairs, own)
-        repeats = descents.trial_calls(descent, situation)
+        repeats = 1 if len(arm.quantum) else descents.trial_calls(descent, situation)
         return arm._replace(descent=descent, queue=np.tile(prediction.point, (repeats, 1)))
     if descents.is_stranded(arm.descent, arm.archive, own.space):  # nothing can be fitted: look anywhere
         turns = range(min(situation.left, _CAPACITY))

@@ -19,6 +19,8 @@ _PROGRESS = 0.9
 """Share of the violation at the last restoration's beginning below which another one is worth while (chosen by us)."""
 _NEAR = 1e-2
 """Excess over the lowest f, relative to it, up to which it is worth while to polish a run's end."""
+_SEEN = 16
+"""Points whose values are kept to tell rounding."""
 _CHORD, _NO_ROOM = (1.0, 0.8, 0.5), 1e-2
 """Shares of the way to where chords of the constraints meet 0 that the last calls try, and the least such way."""
 
@@ -45,6 +47,12 @@ class Restarts(NamedTuple):
         "smooth" or "rough".
     last : bool
         Whether the calls that are left are fewer than a gradient takes.
+    seen : Array, shape (k, 1 + m)
+        Values at the last points whose derivatives were taken.
+    precise : ndarray of bool, shape (1 + m,)
+        Outputs of which values are known that are not rounded.
+    quantum : Array, shape (1 + m,)
+        The steps of the outputs that are rounded; empty before they are so coarse that differences are wrong.
     """
 
     run: SmoothRun
@@ -58,6 +66,9 @@ class Restarts(NamedTuple):
     multipliers: Array
     doubt: str
     last: bool
+    seen: Array = np.empty((0, 0))
+    precise: np.ndarray = np.empty(0, dtype=bool)
+    quantum: Array = np.empty(0)
 
 
 def begin(value: Array, situation: Situation) -> Restarts:
@@ -99,6 +110,8 @@ def receive(state: Restarts, points: Array, values: Array, situation: Situation)
         return state
     if state.doubt == "line":
         return state._replace(doubt=_judgement(state.run, values))
+    if state.run.phase == "gradient" and not state.run.central:
+        state = _with_rounding(state, values, situation)
     run = smooth_phase.receive(state.run, values, situation)
     rejection = run.phase == "trial" and state.run.phase in ("trial", "correction")
     if rejection and not state.doubt and situation.left - len(points) >= derivatives.LINE_CALLS:
@@ -110,6 +123,22 @@ def _judgement(run: SmoothRun, values: Array) -> str:
     """Return whether a function is "rough" for differences, or all are "smooth", by values (q, 1 + m) on a line."""
     level = derivatives.noise_level(np.concatenate([run.value[None], values]))
     return "rough" if (level > derivatives.LARGEST_ROUGHNESS * run.size).any() else "smooth"
+
+
+def _with_rounding(state: Restarts, values: Array, situation: Situation) -> Restarts:
+    """Return the state, "rough" where values (q, 1 + m) of a gradient hardly change beside their rounding."""
+    base, outputs = state.run.next_value, values.shape[1]
+    precise = state.precise if len(state.precise) else np.zeros(outputs, dtype=bool)
+    if precise.all():
+        return state
+    seen = np.concatenate([state.seen.reshape(-1, outputs), base[None]])[-_SEEN:]
+    quantum = np.where(precise, 0.0, derivatives.rounding(seen, values, situation.quantum))
+    # Rounded values that hardly change are, of one step, three at most.
+    precise = precise | ((quantum == 0.0) & (derivatives.different(values) > 3))
+    state = state._replace(seen=seen, precise=precise)
+    if not derivatives.hidden(base, values, quantum).any():
+        return state
+    return state._replace(doubt="rough", quantum=quantum)
 
 
 def _behind(run: SmoothRun, best: Array, space: Space) -> bool:

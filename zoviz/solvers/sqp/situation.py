@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
+from zoviz.oracle.quantum import quantum
 from zoviz.solvers.restart_rules import unit_lengths
 
 
@@ -49,6 +51,10 @@ class Settings(NamedTuple):
     verification_share: float
 
 
+def _plain_quantum(values: Array, scattered: bool) -> Array:
+    return quantum(values, scattered=scattered)
+
+
 class Situation(NamedTuple):
     """The search space, settings, calls left and random generator of one replica's step.
 
@@ -60,6 +66,9 @@ class Situation(NamedTuple):
         Calls that the replica may still make, and all of them.
     generator : numpy.random.Generator
         Made for this step from the replica's own stream.
+    quantum : callable
+        Values (q, 1 + m), and whether their points are scattered, to the steps (1 + m,) of the outputs that are
+        rounded, as ``Oracle.quantum``.
     """
 
     space: Space
@@ -67,6 +76,7 @@ class Situation(NamedTuple):
     left: int
     budget: int
     generator: np.random.Generator
+    quantum: Callable[[Array, bool], Array] = _plain_quantum
 
     def in_units(self, length: Array) -> Situation:
         """Return the same with the variables' unit lengths times ``length``, (n,)."""

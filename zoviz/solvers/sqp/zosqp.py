@@ -121,7 +121,8 @@ class ZOSQP(Solver):
     budget races a few candidates by repeated calls. Functions that repeat to the bit but are rough, as a simulator's
     with tolerances, would be magnified by differences: when a step is first refused, six calls on a short line tell,
     and from there on roughness is taken for noise, with calls at one point moved by random short ways; the best of
-    all points is then the answer.
+    all points is then the answer. So it is where values are rounded so coarsely that they hardly change over a
+    difference: their digits tell, at no call, and no point is called twice.
     A step is one batch: a gradient, a design, a trial.
 
     Notes
@@ -235,9 +236,11 @@ class ZOSQP(Solver):
         smooth = [replica.smooth.runs for replica in state.replicas if replica.smooth is not None]
         arms = [(1 + one.noisy.starts, bool(len(one.best))) for one in state.replicas if one.noisy is not None]
         noisy, rough = ([starts for starts, is_rough in arms if is_rough == which] for which in (False, True))
+        digits = [one.noisy.digits for one in state.replicas if one.noisy is not None and one.noisy.digits]
+        what = f"have about {min(digits)} digit{'s' * (min(digits) > 1)}" if digits else "repeat but are rough"
         notes = [f"values repeat to the bit, so differences; {sum(smooth)} runs."] if smooth else []
         notes += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
-        notes += [f"values repeat but are rough, so regression; {sum(rough)} descents."] if rough else []
+        notes += [f"values {what}, so regression; {sum(rough)} descents."] if rough else []
         return " ".join(f"{self.title}: {one}" for one in notes)
 
     def figures(self, state: SQPState) -> dict[str, Array]:
@@ -280,7 +283,8 @@ class ZOSQP(Solver):
         )
         space = _space(replica.start, oracle)
         ahead = int(left) if np.isfinite(left) else calls_for(space.n)  # planned ahead at every step
-        return Situation(space, settings, ahead, replica.calls + ahead, np.random.default_rng(seed))
+        generator = np.random.default_rng(seed)
+        return Situation(space, settings, ahead, replica.calls + ahead, generator, oracle.quantum)
 
     def _state(self, replicas: list[Replica], oracle: Oracle) -> SQPState:
         """Return the state of these replicas."""
@@ -317,7 +321,7 @@ def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle)
     elif replica.noisy is not None:
         noisy, points = noisy_phase.request(replica.noisy, width, common, situation)
         replica = replica._replace(noisy=noisy)
-        if len(replica.best):
+        if len(replica.best) and not len(noisy.quantum):
             points = derivatives.dithered(points, space, situation.generator)
     else:
         points = space.start[None]
@@ -333,7 +337,10 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
         smooth = restarts.receive(replica.smooth, points, values, situation)
         if smooth.doubt != "rough":
             return replica._replace(smooth=smooth)
-        arm = noisy_phase.begin(space.start[None], replica.first[None], common, situation)
+        steps = smooth.quantum
+        known = oracle.digits(np.concatenate([smooth.seen, values]), steps) if len(steps) else np.zeros(1, dtype=int)
+        digits = int(known[0] or known.max())
+        arm = noisy_phase.begin(space.start[None], replica.first[None], common, situation, steps, digits)
         return replica._replace(smooth=None, noisy=arm, best=smooth.best, best_value=smooth.best_value)
     if replica.noisy is not None:
         arm = replica.noisy
