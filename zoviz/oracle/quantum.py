@@ -8,8 +8,10 @@ from zoviz.core.types import Array
 
 MOST_DIGITS = 10
 """Significant digits up to which values count as rounded: a double that is not has sixteen."""
-_ROUND_OFF = 8.0 * float(np.finfo(float).eps)
-"""How far, relative to the largest number behind a value, it may lie from its lattice: units were changed."""
+_EPSILON = float(np.finfo(float).eps)
+_ROUND_OFF, _SAME = 8.0 * _EPSILON, 2.0 * _EPSILON
+"""How far, relative to the largest number behind a value, it may lie from its lattice, as units were changed, and how
+far apart two may lie that are the same."""
 _FLAT_LEVELS = 1e3, 2.0**24
 """Steps in a value that is the same everywhere, at least and at most, if it is to count as rounded: -0.05 may be a
 plain number, and one value alone fits a fine lattice by chance."""
@@ -17,7 +19,7 @@ _FEWEST_LEVELS = 10.0
 """Values of fewer steps are classes, such as 0 and 1, and not rounded numbers."""
 _ALIKE = 16.0
 """Values smaller than the largest by more than this factor may have a finer step: significant digits."""
-_MOST_VALUES = 64
+_MOST_VALUES = 32
 _FEW, _MOST_PARTS = 6, 40
 """Distinct values that tell a lattice of any spacing, and how many steps their least difference may have."""
 _COARSE = 1e4
@@ -76,6 +78,7 @@ def _step(column: Array, size: float, scattered: bool) -> float:
     largest = float(np.abs(distinct).max(initial=0.0))
     if not largest > 0.0:
         return 0.0
+    distinct = distinct[np.diff(distinct, prepend=-np.inf) > _SAME * max(largest, size)]
     distinct = distinct[np.abs(distinct) >= largest / _ALIKE]
     if len(distinct) > _MOST_VALUES:
         distinct = distinct[np.linspace(0, len(distinct) - 1, _MOST_VALUES).astype(int)]
@@ -94,7 +97,8 @@ def _short_step(distinct: Array, largest: float, error: float) -> float:
     parts = _PARTS_OF_TEN if len(distinct) >= _FEW else _PARTS_OF_TEN[:1]
     decimal = 10.0 ** (np.floor(np.log10(largest)) + _EXPONENTS)[:, None] * parts
     steps = np.concatenate([decimal.ravel(), 2.0 ** (np.floor(np.log2(largest)) + _BINARY_EXPONENTS)])
-    steps = steps[(steps >= _COARSE * error) & (steps <= largest * (1.0 + 1e-9))]
+    closest = float(np.diff(distinct).min(initial=largest))
+    steps = steps[(steps >= _COARSE * error) & (steps <= closest * (1.0 + 1e-3))]
     multiples = distinct / steps[:, None]
     fits = (np.abs(multiples - np.round(multiples)) * steps[:, None] <= error).all(axis=1)
     return float(steps[fits].max(initial=0.0))
@@ -113,7 +117,9 @@ def _any_step(distinct: Array, error: float) -> float:
     for length in lengths[1:]:
         multiple = np.round(length / steps)
         off, allowed = np.abs(length - multiple * steps), 2.0 * error + multiple * doubt
-        passes = (off <= allowed) & (allowed <= _CLEAR * steps)
+        passes = (off <= allowed) & (allowed <= _CLEAR * steps) & (chance < np.inf)
+        if not passes.any():
+            return 0.0
         chance = np.where(passes, chance * 2.0 * allowed / steps, np.inf)
         better = passes & (2.0 * error / np.maximum(multiple, 1.0) < doubt)
         steps = np.where(better, length / np.maximum(multiple, 1.0), steps)

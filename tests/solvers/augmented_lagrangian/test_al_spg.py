@@ -15,6 +15,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, PressureVessel
 from zoviz.runs.engine.steering import Change
 from zoviz.solvers import ALSPG
+from zoviz.solvers.sqp.derivatives import FORWARD
 
 
 def box(fun: Callable[[Array], tuple[float, Array]], x0: Any, m: int, **settings: Any) -> BlackBox:
@@ -48,7 +49,7 @@ def test_the_first_steps_are_those_of_a_loop_by_hand() -> None:
     points = queried(box(valley, [3.0, 1.0], 1), ALSPG(memory=0), 4)
     x0 = np.array([3.0, 1.0])
     np.testing.assert_array_equal(points[0], x0)
-    lengths = 1e-7 * np.maximum(1.0, x0)
+    lengths = FORWARD * np.maximum(1.0, x0)
     np.testing.assert_array_equal(points[1:3], x0 + np.diag(lengths))
 
     def slopes(x: Array, probes: Array) -> Array:

@@ -54,7 +54,7 @@ def multiples(spacing: float) -> Rounding:
 
 def single(values: Array) -> Array:
     """Return values in single precision."""
-    return values.astype(np.float32).astype(float)
+    return values.astype(np.float32).astype(np.float64)
 
 
 def exact(values: Array) -> Array:
@@ -123,7 +123,6 @@ class PrintedBox:
         self._curvatures = rng.uniform(0.0, 0.5, k + 1)
         self.multipliers = np.append(rng.uniform(0.5, 3.0, k), 0.0)
         self._slack = np.append(np.zeros(k), 0.5)
-        self.start_rng = np.random.default_rng(100 + printed.seed)
 
     def start(self, number: int) -> Array:
         """Return one of the starts, (n,)."""
@@ -175,8 +174,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
     parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS))
     parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--no-default", action="store_true", help="leave out the default budget")
     options = parser.parse_args(arguments)
-    budgets = [*options.budgets, None]
+    budgets = options.budgets if options.no_default else [*options.budgets, None]
     print(f"{'problem':16} {'method':8} " + " ".join(f"{budget or 'default':>20}" for budget in budgets))
     for name in options.problems:
         for method in options.methods:

@@ -98,8 +98,9 @@ class Portfolio(Solver):
     A step is a step of the present member. Its stage is over for a replica once the member has ended by itself, has
     not gained for ``patience`` sweeps of n + 1 calls, has fled to where f falls without end outside the constraints,
     sees too little of values that are rounded, diverges by the judgement of the run, or has spent ``share`` of what was
-    left when it began; the last of the members may spend all. The next stage begins when that is so for every replica, at no call where values are
-    deterministic, as the best point is known; after the last member the first is next again.
+    left when it began; the last of the members may spend all. The next stage begins when that is so for every replica,
+    at no call where values are deterministic, as the best point is known; after the last member the first is next
+    again.
     So the run ends when the budget is spent, and not when a member gives up or diverges; but where f falls without end
     inside the constraints, it has no minimum.
 

@@ -14,8 +14,8 @@ from zoviz.solvers.sqp.situation import Space
 FORWARD, CENTRAL = np.sqrt(1.1) * 1e-7, 1e-5
 """Steps relative to max(|x_i|, s_i): about the square and the cube root of round-off, a little above. The first is no
 short number: where x is one, values would have few digits, as if they were rounded."""
-_FEWEST = 3
-"""Values of a row that must differ where they are to tell rounding."""
+_FEWEST, _MANY = 3, 6
+"""Values of a row that must differ where they are to tell rounding, and points that tell a lattice of any spacing."""
 VISIBLE = 1000.0
 """Quanta by which a rounded output must change over a step for its quotient to be good in flat places, too."""
 _ROUND_OFF = 1e-3
@@ -123,9 +123,13 @@ def rounding(seen: Array, values: Array, quantum: Callable[[Array, bool], Array]
     quantum : callable
         As ``Oracle.quantum``.
     """
-    local = np.concatenate([seen, values])
+    local, change = np.concatenate([seen, values]), np.abs(values - seen[-1])
     enough = different(local) >= np.append(1, np.full(values.shape[1] - 1, _FEWEST))
-    return np.where(enough, np.maximum(quantum(local, False), quantum(seen, True)), 0.0)
+    steps = np.where(enough, quantum(local, False), 0.0)
+    if len(seen) < _MANY:
+        return steps
+    wide, least = quantum(seen, True), np.where(change > 0.0, change, np.inf).min(axis=0)
+    return np.maximum(steps, np.where(enough & (least > 0.5 * wide), wide, 0.0))
 
 
 @np.errstate(all="ignore")

@@ -123,11 +123,15 @@ class NoisyArm(NamedTuple):
     def with_own_tolerance(self, situation: Situation) -> Situation:
         """Return the situation with the tolerance in the arm's units, and without a race where values are rounded."""
         if len(self.quantum):
-            situation = situation._replace(settings=situation.settings._replace(verification_share=0.0))
+            situation = _without_race(situation)
         if not len(self.sizes):
             return situation
         space = situation.space
         return situation._replace(space=space._replace(tolerance=space.tolerance / self.sizes[1:]))
+
+
+def _without_race(situation: Situation) -> Situation:
+    return situation._replace(settings=situation.settings._replace(verification_share=0.0))
 
 
 def begin(
@@ -148,6 +152,8 @@ def begin(
     quantum : Array, shape (1 + m,)
         The steps of outputs that are rounded, of about so many ``digits``; empty where none is.
     """
+    if len(quantum):
+        situation = _without_race(situation)
     space, m = situation.space, values.shape[1] - 1
     archive, _ = archives.add(archives.empty(space.n, values[0]), points, values, common)
     repeats = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
@@ -296,17 +302,21 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
     own = situation.in_units(arm.descent.length)
     if arm.stage == "design":
         count, repeats = descents.design_calls(arm.descent, arm.archive, own)
-        if len(arm.quantum):  # the same point has the same value
+        if len(arm.quantum):
             count, repeats = count * repeats, 1
         points = design(arm.descent.centre, arm.descent.spread, count, own.space, situation.generator)
         if arm.archive.find(arm.descent.centre) < 0:
             points[0] = arm.descent.centre
+        if len(arm.quantum):
+            points = _new_points(points, arm, own)
         return arm._replace(queue=np.repeat(points, repeats, axis=0))
     if arm.stage == "trial":
         if arm.descent.steps % _PAIRED_EVERY == 0:
             arm = arm._replace(pairs=archives.detected_pairs(arm.pairs, arm.archive))
         arm = arm._replace(pairs=archives.tested_pairs(arm.pairs, arm.archive))
         descent, prediction = descents.predict(arm.descent, arm.archive, arm.pairs, own)
+        if len(arm.quantum) and arm.archive.find(prediction.point) >= 0:  # its value is known
+            return _with_queue(_after_trial(arm._replace(descent=descent), prediction, own), situation)
         repeats = 1 if len(arm.quantum) else descents.trial_calls(descent, situation)
         return arm._replace(descent=descent, queue=np.tile(prediction.point, (repeats, 1)))
     if descents.is_stranded(arm.descent, arm.archive, own.space):  # nothing can be fitted: look anywhere
@@ -323,6 +333,16 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         descent, race = verification.again(race, arm.descent, arm.archive, arm.pairs, others, own)
         arm = arm._replace(descent=descent, race=race)
     return arm._replace(queue=verification.calls(race, situation.left))
+
+
+def _new_points(points: Array, arm: NoisyArm, situation: Situation) -> Array:
+    """Return points (q, n) with others of the region for those that are known: corners of the box come again."""
+    space, reach = situation.space, arm.descent.spread * situation.space.scale
+    known = np.array([arm.archive.find(point) >= 0 for point in points])
+    others = situation.generator.uniform(
+        space.clip(arm.descent.centre - reach), space.clip(arm.descent.centre + reach), points.shape
+    )
+    return np.where(known[:, None], others, points)
 
 
 def _over(arm: NoisyArm, calls: int) -> bool:

@@ -133,8 +133,7 @@ def _with_rounding(state: Restarts, values: Array, situation: Situation) -> Rest
         return state
     seen = np.concatenate([state.seen.reshape(-1, outputs), base[None]])[-_SEEN:]
     quantum = np.where(precise, 0.0, derivatives.rounding(seen, values, situation.quantum))
-    # Rounded values that hardly change are, of one step, three at most.
-    precise = precise | ((quantum == 0.0) & (derivatives.different(values) > 3))
+    precise = precise | ((quantum == 0.0) & (np.isfinite(values) & (values != base)).any(axis=0))
     state = state._replace(seen=seen, precise=precise)
     if not derivatives.hidden(base, values, quantum).any():
         return state
