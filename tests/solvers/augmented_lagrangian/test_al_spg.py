@@ -15,7 +15,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, PressureVessel
 from zoviz.runs.engine.steering import Change
 from zoviz.solvers import ALSPG
-from zoviz.solvers.sqp.derivatives import FORWARD
+from zoviz.solvers.differences import FORWARD
 
 
 def box(fun: Callable[[Array], tuple[float, Array]], x0: Any, m: int, **settings: Any) -> BlackBox:

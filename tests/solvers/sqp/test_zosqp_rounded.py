@@ -58,6 +58,17 @@ def test_a_lattice_of_any_spacing_is_seen_once_some_points_were_met() -> None:
     assert bowl(result.x) - 1000.0 <= 3.0 * SPACING
 
 
+def test_a_start_without_values_is_left_behind() -> None:
+    def printed(x: Array) -> float:
+        return float("nan") if x[0] == 3.0 else round(bowl(x), 2)
+
+    problem = BlackBox(printed, bounds=[(-4.0, 4.0)] * 2, x0=[3.0, 2.0], scaled=False)
+    run = Run(problem, ZOSQP(), calls=120, iterations=10**6, replicas=1)
+    run.run()
+    assert "values have about" in run.result.message
+    assert bowl(run.result.x[0]) - 1000.0 <= 0.03
+
+
 def test_hardly_a_point_of_rounded_values_is_called_twice() -> None:
     """But for the start, and corners of the box within one design."""
     points: list[Array] = []

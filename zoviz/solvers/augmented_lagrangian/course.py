@@ -10,9 +10,9 @@ from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
 from zoviz.solvers.augmented_lagrangian.noise_rules import difference_lengths, larger_batch, widened
 from zoviz.solvers.augmented_lagrangian.spectral_direction import spectral_direction
 from zoviz.solvers.augmented_lagrangian.starts import next_start
+from zoviz.solvers.differences import CENTRAL, FORWARD, hidden, rounding
 from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.restart_rules import longest_run
-from zoviz.solvers.sqp.derivatives import CENTRAL, FORWARD, hidden, rounding
 
 REPEATS, START, SWEEP, TRIAL, NOTHING = "repeats", "start", "sweep", "trial", "nothing"
 """What a course is waiting for: calls at the start that tell the noise, the value at a new start, differences, a trial
@@ -132,8 +132,9 @@ def _learn_slopes(course: Course, queue: Array, answers: Array, setting: Setting
     else:
         rise = queue[np.arange(len(free)), free] - course.x[free]
         slopes[:, free] = ((answers - course.value) / rise[:, None]).T
-        steps = rounding(np.concatenate([course.values, course.value[None]]), answers, setting.quantum)
-        course = course._replace(blind=bool(hidden(course.value, answers, steps).any()))
+        if not course.restart:
+            steps = rounding(np.concatenate([course.values, course.value[None]]), answers, setting.quantum)
+            course = course._replace(blind=bool(hidden(course.value, answers, steps).any()))
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)  # a failed probe leaves its variable alone
     fresh = not len(course.points)
     if fresh:

@@ -84,7 +84,7 @@ class Course(NamedTuple):
     purpose : str
         Their purpose, as ``waiting`` has it.
     blind : bool
-        Whether values are rounded so coarsely that they hardly changed over the last differences.
+        Whether values are rounded so coarsely that they hardly changed over differences of the first run.
     """
 
     waiting: str

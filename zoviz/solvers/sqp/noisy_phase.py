@@ -142,7 +142,7 @@ def begin(
     quantum: Array = _NOT_ROUNDED,
     digits: int = 0,
 ) -> NoisyArm:
-    """Return the noisy arm after its first calls, all at the start.
+    """Return the noisy arm after its first calls, all at one point, from which it goes on.
 
     Parameters
     ----------
@@ -158,10 +158,10 @@ def begin(
     archive, _ = archives.add(archives.empty(space.n, values[0]), points, values, common)
     repeats = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
     several = situation.budget >= _SEVERAL_STARTS * (space.n + 1)
-    descent = _descent(space.start, several, 0, m, situation)
+    descent = _descent(points[0], several, 0, m, situation)
     arm = NoisyArm(
         stage="replicate",
-        queue=np.tile(space.start, (max(0, repeats), 1)),
+        queue=np.tile(points[0], (max(0, repeats), 1)),
         archive=archive,
         pairs=archives.no_pairs(),
         descent=descent,
@@ -171,7 +171,7 @@ def begin(
         safe_f=np.inf,
         start_f=np.inf,
         race=None,
-        x=space.start,
+        x=points[0],
         value=archive.means[0] if len(archive.means) else values[0],
         quantum=quantum,
         digits=digits,

@@ -8,6 +8,7 @@ import numpy as np
 
 from zoviz.core.ranking import best_of, is_feasible
 from zoviz.core.types import Array
+from zoviz.solvers import differences
 from zoviz.solvers.restart_rules import FAR, NEAR, in_box, moved
 from zoviz.solvers.sqp import derivatives, smooth_phase
 from zoviz.solvers.sqp.situation import Situation, Space
@@ -132,10 +133,10 @@ def _with_rounding(state: Restarts, values: Array, situation: Situation) -> Rest
     if precise.all():
         return state
     seen = np.concatenate([state.seen.reshape(-1, outputs), base[None]])[-_SEEN:]
-    quantum = np.where(precise, 0.0, derivatives.rounding(seen, values, situation.quantum))
+    quantum = np.where(precise, 0.0, differences.rounding(seen, values, situation.quantum))
     precise = precise | ((quantum == 0.0) & (np.isfinite(values) & (values != base)).any(axis=0))
     state = state._replace(seen=seen, precise=precise)
-    if not derivatives.hidden(base, values, quantum).any():
+    if not differences.hidden(base, values, quantum).any():
         return state
     return state._replace(doubt="rough", quantum=quantum)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.solvers import differences
 from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.restart_rules import longest_run
 from zoviz.solvers.sqp import derivatives, elastic_qp
@@ -268,7 +269,7 @@ def _without(hessian: Array, linear: np.ndarray) -> Array:
 
 
 def _offsets(run: SmoothRun, space: Space) -> derivatives.Offsets:
-    relative = np.full(space.n, derivatives.CENTRAL if run.central else derivatives.FORWARD)
+    relative = np.full(space.n, differences.CENTRAL if run.central else differences.FORWARD)
     return derivatives.offsets(run.next_x, space, relative, run.central)
 
 

@@ -16,6 +16,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
+from zoviz.solvers import differences
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.sqp import derivatives, noisy_phase, restarts
@@ -337,11 +338,14 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
         smooth = restarts.receive(replica.smooth, points, values, situation)
         if smooth.doubt != "rough":
             return replica._replace(smooth=smooth)
-        steps = smooth.quantum
-        known = oracle.digits(np.concatenate([smooth.seen, values]), steps) if len(steps) else np.zeros(1, dtype=int)
-        digits = int(known[0] or known.max())
-        arm = noisy_phase.begin(space.start[None], replica.first[None], common, situation, steps, digits)
-        return replica._replace(smooth=None, noisy=arm, best=smooth.best, best_value=smooth.best_value)
+        best, best_value, steps = smooth.best, smooth.best_value, smooth.quantum
+        if len(steps):
+            known = oracle.digits(np.concatenate([smooth.seen, values]), steps)
+            digits = int(known[0] or known.max())
+            arm = noisy_phase.begin(best[None], best_value[None], common, situation, steps, digits)
+        else:
+            arm = noisy_phase.begin(space.start[None], replica.first[None], common, situation)
+        return replica._replace(smooth=None, noisy=arm, best=best, best_value=best_value)
     if replica.noisy is not None:
         arm = replica.noisy
         if len(replica.best):  # the arm knows nothing of the dither
@@ -368,7 +372,7 @@ def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Arr
     if replica.smooth is not None:
         smooth = replica.smooth
         x = Box.of(oracle.domain).embed(smooth.best[None])[0]
-        spread = derivatives.CENTRAL if smooth.run.central else derivatives.FORWARD
+        spread = differences.CENTRAL if smooth.run.central else differences.FORWARD
         return x, smooth.multipliers, smooth.best_value, smooth.run.radius, spread, 0.0, float(smooth.runs)
     if replica.noisy is not None:
         arm, descent, size = replica.noisy, replica.noisy.descent, float(len(replica.noisy.archive.counts))
