@@ -53,12 +53,12 @@ def multiples(spacing: float) -> Rounding:
 
 
 def single(values: Array) -> Array:
-    """Return values in single precision."""
+    """Return values (k,) in single precision."""
     return values.astype(np.float32).astype(np.float64)
 
 
 def exact(values: Array) -> Array:
-    """Return the values as they are."""
+    """Return the values (k,) as they are."""
     return values
 
 
