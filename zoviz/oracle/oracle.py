@@ -211,6 +211,12 @@ class Oracle:
         self.ledger.restore(snapshot.get("ledger"))
 
     @property
+    def may_differ(self) -> bool:
+        """Whether two calls at one point may give other values: under any contract but noise of size 0 that we add."""
+        added_alone = self._problem.analytic and not self._problem.stochastic and not self._problem.online
+        return self.contract != "deterministic" and (self._noisy or not added_alone)
+
+    @property
     def problem(self) -> Problem:
         """The problem, for views that need its kind (``FirstOrder``); a solver calls the oracle instead."""
         return self._problem

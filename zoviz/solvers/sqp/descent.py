@@ -20,6 +20,9 @@ _MOST_SMALL, _MOST, _MOST_PER_VARIABLE = 320, 420, 6
 """Points of a fit at most: up to 15 variables, and beyond, where so many per variable may be more."""
 _REFRESHED, _ALWAYS_UP_TO = 6, 60
 """Every so many fits, and with so few points, all magnitudes are tried; else those that served last."""
+_EXACT, _LEAST_SHARE = 1e-9, 1e-4
+"""An output whose noise is less, relative to how much it changes within reach, is exact beside noisy ones, and the noise
+that it counts with: curvatures are in units of noise, in which its own could not be represented."""
 _NEAR = 1.3
 _AT_BORDER, _PUSHES, _STRETCH, _LONGEST = 0.9, 3, 2.0, 1e6
 """A variable that so many accepted steps in turn took this share of the way to the border of the region, in one
@@ -195,6 +198,8 @@ def fit_models(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -
         order = np.argsort(reach[near] - 0.3 * np.log(archive.counts[near]), kind="stable")
         near = near[order[:most]]
     values, noise = pairs.joined(archive.means[near], archive.local_noise(reach <= _WITHIN))
+    change = np.ptp(values, axis=0)
+    noise = np.where(noise <= _EXACT * change, _LEAST_SHARE * change, noise)
     u = (archive.points[near] - descent.centre) / (space.scale * descent.spread)
     data = Data(u, reach[near], archive.counts[near], values)
     all_priors = priors(space.n)

@@ -35,6 +35,8 @@ _UNLIKE = 10.0
 """How many times as noisy as f, or less so, a constraint may be before it is divided."""
 _ROUND_OFF = 1e-12
 """Noise that is smaller beside the values is none."""
+_ENOUGH = 24.0
+"""Degrees of freedom of the noise below which trials are called twice while an output has shown none."""
 _MOST_FAILURES = 30
 _NEWEST = 48
 """Points whose values tell how coarsely these are rounded."""
@@ -233,6 +235,12 @@ def _with_present_rounding(arm: NoisyArm, situation: Situation) -> NoisyArm:
 
 def after_replicates(arm: NoisyArm, situation: Situation) -> NoisyArm:
     """Return the arm before its first design: in units of noise, with f at the start if that is surely feasible."""
+    archive = arm.archive
+    if not (
+        archive.spread.any() or len(arm.quantum)
+    ):  # a start where values repeat tells nothing of the noise elsewhere
+        counts = np.minimum(archive.counts, 1.0)
+        arm = arm._replace(archive=archive._replace(degrees=0.0, counts=counts))
     arm = in_units_of_noise(arm)._replace(stage="design")
     tolerance = arm.with_own_tolerance(situation).space.tolerance
     if len(archives.surely_inside(arm.archive, arm.pairs, tolerance, verification.SURE)):
@@ -317,7 +325,8 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         descent, prediction = descents.predict(arm.descent, arm.archive, arm.pairs, own)
         if len(arm.quantum) and arm.archive.find(prediction.point) >= 0:  # its value is known
             return _with_queue(_after_trial(arm._replace(descent=descent), prediction, own), situation)
-        repeats = 1 if len(arm.quantum) else descents.trial_calls(descent, situation)
+        repeats = max(descents.trial_calls(descent, situation), _least_calls(arm.archive))
+        repeats = 1 if len(arm.quantum) else repeats
         return arm._replace(descent=descent, queue=np.tile(prediction.point, (repeats, 1)))
     if descents.is_stranded(arm.descent, arm.archive, own.space):  # nothing can be fitted: look anywhere
         turns = range(min(situation.left, _CAPACITY))
@@ -343,6 +352,11 @@ def _new_points(points: Array, arm: NoisyArm, situation: Situation) -> Array:
         space.clip(arm.descent.centre - reach), space.clip(arm.descent.centre + reach), points.shape
     )
     return np.where(known[:, None], others, points)
+
+
+def _least_calls(archive: Archive) -> int:
+    """Return how often a trial point is called at least: twice while the noise of an output has not been seen."""
+    return 2 if archive.degrees < _ENOUGH and not archive.spread.all() else 1
 
 
 def _over(arm: NoisyArm, calls: int) -> bool:

@@ -113,17 +113,19 @@ class ZOSQP(Solver):
     .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \qquad A d + h \le e, \quad e \ge 0, \quad
               |d_i| \le \Delta s_i, \quad x + d \in X
 
-    The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, f and h
-    are in units of their steepest slopes at a run's start, as variables are where slopes are far apart, variables
-    that enter linearly may go a thousand times as far as the others, and runs start again until the budget is spent.
+    The start is evaluated twice. Equal bits in f and h, and no noise that was declared or found: g and A are
+    differences, B is a damped BFGS matrix, f and h are in units of their steepest slopes at a run's start, as variables
+    are where slopes are far apart, variables that enter linearly may go a thousand times as far as the others, and runs
+    start again until the budget is spent.
     Anything else: no h is far more or less noisy than f in its units, g, A and the curvatures are those of a
     regression over all points within reach, constraints are backed off by what is not known of them, the radius
-    shrinks only where an output differs from its model by more than the noise explains, and the last tenth of the
-    budget races a few candidates by repeated calls. Functions that repeat to the bit but are rough, as a simulator's
-    with tolerances, would be magnified by differences: when a step is first refused, six calls on a short line tell,
-    and from there on roughness is taken for noise, with calls at one point moved by random short ways; the best of
-    all points is then the answer. So it is where values are rounded so coarsely that they hardly change over a
-    difference: their digits tell, at no call, and no point is called twice.
+    shrinks only where an output differs from its model by more than the noise explains, trials are called twice while
+    an output has shown no noise, and the last tenth of the budget races a few candidates by repeated calls. Functions
+    that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified by differences: when a
+    step is first refused, six calls on a short line tell, and from there on roughness is taken for noise, with calls at
+    one point moved by random short ways; the best of all points is then the answer. So it is
+    where values are rounded so coarsely that they hardly change over a difference: their digits tell, at no call, and
+    no point is called twice.
     A step is one batch: a gradient, a design, a trial.
 
     Notes
@@ -352,7 +354,7 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
             best, value = best_of(replica.best, replica.best_value, points, values, space.tolerance)
             replica, points = replica._replace(best=best, best_value=value), arm.queue[: len(points)]
         return replica._replace(noisy=noisy_phase.receive(arm, points, values, common, situation))
-    if np.array_equal(replica.first, values[0]):
+    if not oracle.may_differ and np.array_equal(replica.first, values[0]):
         return replica._replace(smooth=restarts.begin(replica.first, situation))
     both = np.stack([replica.first, values[0]])
     return replica._replace(noisy=noisy_phase.begin(np.tile(space.start, (2, 1)), both, common, situation))
