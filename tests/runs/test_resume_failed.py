@@ -146,7 +146,8 @@ def test_values_that_failed_are_asked_again(replicas: int, solver: Solver, check
         assert renewed.calls == whole.calls - 25, "what has a value is not paid for twice"
         with store.database.reading() as connection:
             ordinals = connection.execute(select(EVALUATIONS.c.ordinal).where(EVALUATIONS.c.run == run.id)).scalars()
-            assert sorted(ordinals) == list(range(whole.calls))
+            # All but the check for noise at the end, which a run that goes on with a larger budget makes elsewhere.
+            assert sorted(ordinals) == list(range(whole.calls - 1))
 
 
 MODULE = """

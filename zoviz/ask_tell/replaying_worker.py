@@ -94,16 +94,16 @@ class Answers:
 class ReplayingWorker(Worker):
     """A worker that leaves a step where a value is missing, and runs it again from its start once it is there.
 
-    A step is a function of the state, the streams and the oracle's counts: all three are put back to where the last
-    whole step left them, and the answers so far are read again.
+    A step is a function of the state, the streams, the oracle's counts and what is known of the noise: all of them are
+    put back to where the last whole step left them, and the answers so far are read again.
     """
 
     def __init__(self, spec: RunSpec) -> None:
         self.answers = Answers()
         super().__init__(spec, self.answers)
         self._untouched = spec.solver.clone()
-        self._committed: tuple[Any, Any] = ({}, {})
-        self._begun = self._polishing = False
+        self._committed: tuple[Any, Any, Any] = ({}, {}, {})
+        self._begun = self._over = False
 
     def work(self) -> None:
         """Go on to the next question, or to the end."""
@@ -124,7 +124,17 @@ class ReplayingWorker(Worker):
     def _may_go_on(self) -> bool:
         # A step that has asked before was allowed then; what has changed since is seen before the next.
         begun, self._begun = self._begun, False
-        return not self._polishing if begun else super()._may_go_on()
+        if begun:
+            self._restore()
+        else:
+            self._over = not super()._may_go_on()
+        return not self._over
+
+    def _check_noise(self, may_begin: bool = True, kept: bool = True) -> bool:
+        goes_on = super()._check_noise(may_begin, kept)
+        self._over = self._over or not goes_on
+        self._commit()
+        return goes_on
 
     def _advance(self) -> None:
         self._restore()
@@ -132,17 +142,17 @@ class ReplayingWorker(Worker):
         self._commit()
 
     def _polish(self) -> None:
-        self._polishing = True
         self._restore()
         super()._polish()
 
     def _restore(self) -> None:
-        streams, oracle = self._committed
+        streams, oracle, noise = self._committed
         self.streams.restore(streams)
         self.oracle.restore(oracle)
+        self.noise.restore(noise)
 
     def _commit(self) -> None:
-        self._committed = self.streams.snapshot(), self.oracle.snapshot()
+        self._committed = self.streams.snapshot(), self.oracle.snapshot(), self.noise.snapshot()
         self._begun = False
         self.answers.begin()
 

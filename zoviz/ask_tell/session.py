@@ -15,6 +15,7 @@ from zoviz.core.types import Array
 from zoviz.evaluation.real_numbers import real_numbers
 from zoviz.oracle import Question
 from zoviz.problems.base import Problem
+from zoviz.problems.noise import UNKNOWN
 from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import RunSpec
@@ -104,7 +105,7 @@ class AskTell:
         bounds: Any = None,
         x0: ArrayLike | None = None,
         m: int = 0,
-        noise: str = "deterministic",
+        noise: str = UNKNOWN,
         replicas: int = 1,
         seed: int = 0,
         iterations: int | None = None,
@@ -115,7 +116,7 @@ class AskTell:
     ) -> None:
         if problem is None:
             problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise)
-        elif bounds is not None or x0 is not None or m or noise != "deterministic":
+        elif bounds is not None or x0 is not None or m or noise != UNKNOWN:
             raise ValueError("Expected a problem, or bounds, x0, m and noise, got both: the problem has its own.")
         problem, solver, self._reason = matched(problem, solver, calls)
         reason = solver.accepts(problem)

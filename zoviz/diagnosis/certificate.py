@@ -185,7 +185,7 @@ class Certifier(Configurable):
     def cost(self, problem: Problem) -> tuple[int, int]:
         """Return the least and the largest number of calls that a certificate takes."""
         box = Box.of(problem.domain)
-        return cost(int(box.variable.sum()), problem.noise, self.repeats)
+        return cost(int(box.variable.sum()), problem.contract, self.repeats)
 
     def certify(
         self, problem: Problem, x: Array, seed: int = 0, proceed: Callable[[], object] = lambda: None

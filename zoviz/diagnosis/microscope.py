@@ -214,10 +214,10 @@ def families(batch_size: int) -> tuple[GradientEstimator, ...]:
 
 def _preparation(problem: Problem) -> tuple[int, int]:
     """Return the least and the largest number of calls for a gradient and a noise that the problem does not tell."""
-    noise = BATCHES if problem.noise == "independent" and not problem.analytic else 0
+    noise = BATCHES if problem.contract == "independent" and not problem.analytic else 0
     if type(problem).gradient is not Problem.gradient:
         return noise, noise
-    least, most = cost(int(Box.of(problem.domain).variable.sum()), problem.noise, REPEATS)
+    least, most = cost(int(Box.of(problem.domain).variable.sum()), problem.contract, REPEATS)
     return least + noise, most + noise
 
 
@@ -293,7 +293,7 @@ class _Look:
     def _noise(self) -> float:
         """Return the variance of independent noise on phi: the problem's, or that of repeated calls of a black box."""
         y, units = self._spot.y, self._spot.units
-        if self._problem.noise != "independent":
+        if self._problem.contract != "independent":
             return 0.0
         if self._problem.analytic:
             scale = 1.0 if units is None else units.f

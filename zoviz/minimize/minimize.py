@@ -79,7 +79,7 @@ def minimize(
     seed : int
         The same call gives the same result.
     noise : "deterministic" or "independent", optional
-        Whether values at one point differ; None finds out, by 2 calls.
+        Whether values at one point differ; None finds out, by 2 calls at the start and some along the run.
     workers, timeout, on_error
         As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means.
     callback : callable, optional
@@ -125,7 +125,8 @@ def minimize(
     3 calls at the start are spent on counting constraints and on noise (1 under a budget below 30, or where
     ``noise`` is given). Where the last iterate is better than the best feasible point but violates, up to 20 calls go
     into the boundary between them. Under noise the best point queried is partly the luckiest: x is then the better of
-    it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are such means.
+    it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are such means. Where noise is not
+    known, the best point is called again along the run, too, for about 2 % of the calls.
 
     Examples
     --------

@@ -19,22 +19,21 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.minimize.best_point import BestPoint
 from zoviz.minimize.callbacks import adapted
+from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
 from zoviz.problems.base import Problem
+from zoviz.problems.noise import UNKNOWN
 from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine.result import OptimizeResult, Result
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
-from zoviz.runs.engine.worker import RunObserver
+from zoviz.runs.engine.worker import RunObserver, StepCallback
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.choice import matched
 
 REPEATS = 2
 """Further calls at the start that tell whether values are noisy."""
-
-WORTH_REPEATING = 30
-"""Below this budget they are not made, and values are taken to be deterministic."""
 
 MEANS = 16
 """Under noise, calls that decide between the best point queried and the last iterate; at most a tenth of the budget."""
@@ -98,7 +97,9 @@ class Session:
         domain = problem.domain
         self._best = BestPoint(settings["tolerance"], domain)
         self._max_calls = defaults.calls_for(domain.n) if max_calls is None else _whole(max_calls, "max_calls", 1)
-        self._noise_is_known = noise_is_known or problem.analytic or problem.noise != "deterministic"
+        # A person's own class of problems has no word for a noise that nobody knows.
+        unsaid = UNKNOWN if isinstance(problem, Simulation) else "deterministic"
+        self._noise_is_known = noise_is_known or problem.analytic or problem.noise != unsaid
         seed = _whole(self._settings["seed"], "seed", 0)
         self._replicas = _whole(self._settings["replicas"], "replicas", 1)
         self._all_fixed = isinstance(domain, Box) and bool((domain.lower == domain.upper).all())
@@ -127,7 +128,7 @@ class Session:
             solver, reason = self._solver(method, options, 1)
             note = "The bounds leave no variable free, so that one call tells everything."
             return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
-        if facts.noisy and self._problem.noise == "deterministic":
+        if facts.noisy and self._problem.contract == "deterministic":
             self._problem.param.update(noise="independent", noise_scale=0.0)  # its own, and none is added
         reserve = self._repeats(facts)
         most = max(1, (self._max_calls - facts.calls - reserve) // self._replicas)
@@ -140,16 +141,26 @@ class Session:
                 f"which {facts.calls + reserve} are spent otherwise: raise it."
             )
         run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls}))
-        try:
-            observers = [_Recording(self._best)]
-            run.run(None if call is None else self._observer(call, run, facts), observers=observers)
-        except OracleError:
-            if run.frozen < self._replicas:  # else the points queried so far are an answer
-                raise
+        noise = self._finish(run, reserve, None if call is None else self._observer(call, run, facts))
+        if noise.found:
+            left = self._max_calls - facts.calls - int(run.result.calls.sum())
+            facts, reserve = facts._replace(noisy=True), min(MEANS, left)
         answer = self.answer(run, facts, reserve)
         # A run that spent its budget in mid-step still tells by its last state what was at work.
         notes = [reason, run.message, run.solver.closing_note(run.state)]
         return self._folded(facts, answer, type(run.solver).__name__, run, notes)
+
+    def _finish(self, run: Run, reserve: int, observer: Callable[[], None] | None) -> NoiseWatch:
+        """Carry out a run that leaves ``reserve`` calls for the answer, more if it finds noise; return its watch."""
+        worker = run.prepare(_Recording(self._best), *([] if observer is None else [StepCallback(observer)]))
+        worker.noise.kept = max(0, math.ceil((self._means() - reserve) / self._replicas))
+        worker.work()
+        try:
+            run.wait()
+        except OracleError:
+            if run.frozen < self._replicas:  # else the points queried so far are an answer
+                raise
+        return worker.noise
 
     def examine(self) -> Facts:
         """Count the constraints, and see whether values are noisy; charged.
@@ -170,10 +181,10 @@ class Session:
                 f"Expected finite values at the start, got f = {value.f:g} and h = {value.h}: begin where the "
                 "functions are defined."
             )
-        if self._noise_is_known or self._all_fixed or self._max_calls < WORTH_REPEATING:
-            return Facts(problem.noise != "deterministic", 1)
+        if self._noise_is_known or self._all_fixed or self._max_calls < LEAST_BUDGET:
+            return Facts(problem.contract != "deterministic", 1)
         again = self._values(np.repeat(place[None], REPEATS, axis=0))
-        return Facts(bool((again.f != value.f).any() or (again.h != value.h).any()), 1 + REPEATS)
+        return Facts(bool(unlike(again.stacked, value.stacked).any()), 1 + REPEATS)
 
     @property
     def _start(self) -> Array:
@@ -194,7 +205,7 @@ class Session:
         """Return the values at points (..., n), noise included, which are entered into the best point."""
         problem = self._problem
         value = problem.evaluate(x)
-        if problem.noise != "deterministic" and problem.noise_scales.any():
+        if problem.contract != "deterministic" and problem.noise_scales.any():
             noise = problem.noise_scales * problem.draw_noise(self._streams, (value.f.size,))
             noise = noise.reshape(*value.f.shape, problem.m + 1)
             value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
@@ -204,14 +215,21 @@ class Session:
 
     def answer(self, run: Run, facts: Facts, reserve: int) -> Answer:
         """Choose the point to be returned after a run, with at most ``reserve`` further calls."""
-        result = run.result
+        result, noise = run.result, None if run.worker is None else run.worker.noise
+        leader = _leader(result)
         if facts.noisy and reserve >= 4:
-            last = result.x[_leader(result)]
-            if run.solver.verifies(run.state) and np.isfinite(last).all():
+            last = result.x[leader]
+            if run.solver.verifies(run.state) and np.isfinite(last).all() and not (noise and noise.unsure.any()):
                 candidates = {"the point that the method verified": last}
             else:
                 candidates = {"the best point queried": self._best.x, "the last iterate": last}
+                if noise is not None and np.isfinite(noise.confirmed_x[leader]).all():
+                    candidates["the last point that repeated"] = noise.confirmed_x[leader]
             return self._mean_answer(candidates, reserve)
+        if noise is not None and noise.found:
+            return self._unsure_answer(noise, leader)
+        if noise is not None and noise.outliers:  # the best point that this session has seen may be one
+            return self._answer_of_run(run, leader)
         calls, failures = 0, 0
         if run.status is RunStatus.FINISHED and not facts.noisy and run.seconds is None:
             calls, failures = self._retreat(result, reserve)
@@ -227,9 +245,32 @@ class Session:
             )
         return Answer(best.x, best.f, best.h, note, calls, failures, best.feasible)
 
+    def _unsure_answer(self, noise: NoiseWatch, replica: int) -> Answer:
+        """Return the last point that repeated, else the best one queried: noise was found when no call was left."""
+        answer = self._best_answer(0, 0)
+        if np.isfinite(noise.confirmed_x[replica]).all():
+            f, *h = noise.confirmed[replica]
+            answer = answer._replace(x=noise.confirmed_x[replica], fun=float(f), h=np.array(h), feasible=True)
+        if not noise.unsure.any() or not answer.feasible:
+            return answer
+        note = "Constraints are noisy, and no call was left to tell whether x is feasible: raise max_calls."
+        return answer._replace(note=note, feasible=False)
+
+    def _answer_of_run(self, run: Run, replica: int) -> Answer:
+        """Return the best point of a run, whose values were called again, where some points had others."""
+        oracle = run.worker.oracle if run.worker is not None else None
+        if oracle is None or not np.isfinite(oracle.best_f[replica]):
+            return self._best_answer(0, 0)._replace(feasible=False)
+        x, f, h = oracle.best_x[replica].copy(), float(oracle.best_f[replica]), oracle.best_h[replica].copy()
+        return Answer(x, f, h, "", 0, 0, True)
+
+    def _means(self) -> int:
+        """Return the number of calls that choose the answer under noise."""
+        return min(MEANS, self._max_calls // 10)
+
     def _repeats(self, facts: Facts) -> int:
         """Return the number of calls that are left for choosing the answer under noise; else 0."""
-        return min(MEANS, self._max_calls // 10) if facts.noisy else 0
+        return self._means() if facts.noisy else 0
 
     def _retreats(self, solver: Solver) -> int:
         """Return the number of calls that are left for choosing the answer without noise."""

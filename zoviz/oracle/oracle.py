@@ -67,6 +67,10 @@ class Oracle:
     all_active : bool
     run_active : ndarray of bool, shape (R,)
         Replicas that still run, in a stage too: what a thread that is not the run's may read.
+    contract : str
+        The noise of the values, "deterministic", "common" or "independent", as it was declared or as it is known now.
+    noise_found : bool
+        Whether it was found in the course of the run.
     units : Units or None
         How the points and values that a solver sees translate into the user's; None where they are the same.
     domain : Set
@@ -105,7 +109,7 @@ class Oracle:
         self.tolerance: float | Array = feasibility_tolerance
         self._scales = problem.noise_scales
         self._exact = not problem.stochastic
-        self._noisy = problem.noise != "deterministic" and bool(self._scales.any())
+        self._noisy = problem.contract != "deterministic" and bool(self._scales.any())
         self._iteration, self._sample, self._replicas = -1, None, np.arange(replicas)
         self._shared_noise: Any = None
         self._size: int | tuple[int, ...] = 1
@@ -114,7 +118,8 @@ class Oracle:
         self.bounds: Box | None = as_box(problem.domain) if problem.keeps_bounds else None
         self._user_bounds = self.bounds
         self.units: Units | None = None
-        self.n, self.m, self.contract = self.domain.n, problem.m, problem.noise
+        self.n, self.m, self.contract = self.domain.n, problem.m, problem.contract
+        self._declared, self.noise_found = problem.contract, False
         # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
         self._behind = np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
@@ -122,7 +127,7 @@ class Oracle:
         self.ledger = Ledger(replicas)
         self._purpose: Purpose | tuple[Purpose, ...] | None = None
         self.samples = SampleCounts(replicas, sample_limit, zeta_limit)
-        self.sampled = problem.noise != "deterministic"
+        self.sampled = problem.contract != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
         self._stage: Stage | None = None
         self._ceiling: int | Array | None = limit  # the budget, in a stage its limit too
@@ -133,6 +138,7 @@ class Oracle:
         self.best_f = np.full(replicas, np.inf)
         self.best_x = np.full((replicas, self.n), np.nan)
         self.best_h = np.full((replicas, self.m), np.nan)
+        self._kept_back, self._kept_in_logs = 0, True
         self.resample()
 
     @property
@@ -184,6 +190,8 @@ class Oracle:
             "best_f": self.best_f.copy(),
             "best_x": self.best_x.copy(),
             "best_h": self.best_h.copy(),
+            "noise_found": self.noise_found,
+            "kept": self._kept_back,
             "iteration": self._iteration,
             "size": self._size,
             "sample": self._sample,
@@ -202,6 +210,10 @@ class Oracle:
         self.all_active, self.any_failed = bool(self.active.all()), bool(self.failed.any())
         self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
         self.best_h = snapshot["best_h"].copy() if "best_h" in snapshot else np.full_like(self.best_h, np.nan)
+        if "noise_found" in snapshot:  # which stores did not have from the beginning
+            self.noise_found = snapshot["noise_found"]
+            self.contract = "independent" if self.noise_found else self._declared
+            self.keep(snapshot["kept"])
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
         if "samples" in snapshot:
@@ -373,13 +385,16 @@ class Oracle:
         self.fail(~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)))
         return value
 
-    def _paid_values(self, x: Array, mask: np.ndarray | None) -> Evaluation:
-        """Charge the points, (R, n) or (R, q, n), of which ``mask`` says, and return their values, (R,) or (R, q)."""
+    def _paid_values(self, x: Array, mask: np.ndarray | None, again: Array | None = None) -> Evaluation:
+        """Charge the points, (R, n) or (R, q, n), of which ``mask`` says, and return their values, (R,) or (R, q).
+
+        With ``again``, the same points in the user's units, the values are in these, and enter no best point.
+        """
+        units = self.units if again is None else None
+        place = again if again is not None else x if units is None else units.point(x)
         due, counts, spent = self._bill(x, mask)
         own = self.contract == "independent"
         new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
-        units = self.units
-        place = x if units is None else units.point(x)
         if self._user_bounds is not None:
             place = self._kept(place, due, self._user_bounds)
         value = self._evaluate(place, due)
@@ -389,7 +404,7 @@ class Oracle:
             self.samples.pay(self._joint_parts, counts, own, new)
         if not (all_finite(value.f) and all_finite(value.h)):
             value = self._count_failures(x, value, due)
-        if self._exact:
+        if self._exact and again is None:
             keep_best(self.best_f, self.best_x, self.best_h, x, place, value, self._tolerance, self.domain)
         if self._noisy:
             noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
@@ -400,6 +415,56 @@ class Oracle:
             points, f, h = place[due], value.f[due], value.h[due]
             listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
         return value if units is None else units.value(value)
+
+    def again(self, place: Array, replicas: np.ndarray, kept: bool = True) -> Evaluation:
+        """Call a point of each replica once more, charged: the same to the bit, which a change of units might not keep.
+
+        What they give enters no best point.
+
+        Parameters
+        ----------
+        place : Array, shape (R, n)
+            In the user's units.
+        replicas : ndarray of bool, shape (R,)
+            Those that call theirs.
+        kept : bool
+            Whether a log keeps the values for a run that goes on; not those of a check at its end, which that run would
+            not make there.
+
+        Returns
+        -------
+        Evaluation
+            f (R,) and h (R, m) in the user's units; NaN for the other replicas, and where a call failed.
+        """
+        x = place if self.units is None else self.units.inverse(place)
+        self._kept_in_logs = kept
+        try:
+            value = self._paid_values(x[:, None], replicas[:, None], place[:, None])
+        finally:
+            self._kept_in_logs = True
+        return Evaluation(value.f[:, 0], value.h[:, 0])
+
+    def keep(self, calls: int) -> None:
+        """Keep calls of the budget back from the solver; 0 gives it all of them."""
+        if self._limit is not None:
+            self._limit += self._kept_back - calls
+            self._kept_back = calls
+            self._ceiling = self._limit
+
+    def expect_noise(self) -> None:
+        """Take calls at one point to differ from now on, each independently of the others."""
+        self.noise_found, self.contract = True, "independent"
+
+    def replace_best(self, replicas: np.ndarray, x: Array, values: Array) -> None:
+        """Take other best points in place of those of some replicas, (R,) of bool, whose values were not true.
+
+        Parameters
+        ----------
+        x, values : Array, shapes (R, n) and (R, 1 + m)
+            In the user's units; NaN where none is known.
+        """
+        self.best_x[replicas], self.best_h[replicas] = x[replicas], values[replicas, 1:]
+        self.best_f[replicas] = np.where(np.isnan(values[replicas, 0]), np.inf, values[replicas, 0])
 
     def _kept(self, place: Array, due: np.ndarray, box: Box) -> Array:
         """Return places (R, ..., n) in the user's units, those that are ``due``, (R,) or (R, q), inside the box."""
@@ -579,7 +644,8 @@ class Oracle:
         self._spent = spent
 
     def _calls_spent(self) -> BudgetSpent:
-        return BudgetSpent(f"The budget of {self._limit} oracle calls is spent.")
+        total = None if self._limit is None else self._limit + self._kept_back
+        return BudgetSpent(f"The budget of {total} oracle calls is spent.")
 
     def _evaluate(self, x: Array, due: np.ndarray) -> Evaluation:
         sample = self.sample_for(x.shape[1:-1])
@@ -602,7 +668,8 @@ class Oracle:
             value = checked(self._problem.evaluate(x, sample), x, self.m)
             return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(value.f.size, self.m)], axis=1)
 
-        question = Question(int(self.calls.sum()), "", (x,), sample, np.nonzero(due)[0])
+        rows = np.nonzero(due)[0]
+        question = Question(int(self.calls.sum()), "", (x,), sample, rows, self._kept_in_logs)
         values = source.values(question, 1 + self.m, compute)
         return Evaluation(
             values[:, 0].reshape(x.shape[:-1]).copy(), values[:, 1:].reshape(*x.shape[:-1], self.m).copy()

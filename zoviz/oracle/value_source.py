@@ -28,6 +28,8 @@ class Question(NamedTuple):
     rows : ndarray of int, shape (r,)
         Replicas that ask, in their order: k / r points each, or one point each where a replica stands here for each
         of its points.
+    kept : bool
+        Whether a log is to keep the values: not where a run that goes on with larger budgets would not ask.
     """
 
     ordinal: int
@@ -35,6 +37,7 @@ class Question(NamedTuple):
     places: tuple[Array, ...]
     sample: Any
     rows: np.ndarray
+    kept: bool = True
 
     @property
     def points(self) -> Array:

@@ -230,8 +230,8 @@ class BlackBox(_BlackBox):
     on_error: Literal["raise", "fail"]
     variable_names: Sequence[str] | None
     constraint_names: Sequence[str] | None
+    noise: Literal["unknown", "deterministic", "common", "independent"]
     noise_scale: float
-    noise: Literal["deterministic", "common", "independent"]
     noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
     noise_degrees: float
@@ -254,8 +254,8 @@ class BlackBox(_BlackBox):
         on_error: Literal["raise", "fail"] = "raise",
         variable_names: Sequence[str] | None = None,
         constraint_names: Sequence[str] | None = None,
+        noise: Literal["unknown", "deterministic", "common", "independent"] = "unknown",
         noise_scale: float = 0.0,
-        noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
@@ -401,8 +401,8 @@ class Executable(_Executable):
     on_error: Literal["raise", "fail"]
     variable_names: Sequence[str] | None
     constraint_names: Sequence[str] | None
+    noise: Literal["unknown", "deterministic", "common", "independent"]
     noise_scale: float
-    noise: Literal["deterministic", "common", "independent"]
     noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
     noise_degrees: float
@@ -427,8 +427,8 @@ class Executable(_Executable):
         on_error: Literal["raise", "fail"] = "raise",
         variable_names: Sequence[str] | None = None,
         constraint_names: Sequence[str] | None = None,
+        noise: Literal["unknown", "deterministic", "common", "independent"] = "unknown",
         noise_scale: float = 0.0,
-        noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,

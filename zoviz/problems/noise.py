@@ -11,6 +11,9 @@ from zoviz.core.configurable import Configurable
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 
+UNKNOWN = "unknown"
+"""The value of ``noise`` with which a run finds out along the way whether values are noisy."""
+
 
 class Noisy(Configurable):
     """A mixin with the parameters of additive noise on f and every h: contract, distribution, scale."""
@@ -40,6 +43,11 @@ class Noisy(Configurable):
     noise_degrees = param.Number(
         default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."
     )
+
+    @property
+    def contract(self) -> str:
+        """The contract that an oracle begins with: ``noise``, but "deterministic" while that is unknown."""
+        return "deterministic" if self.noise == UNKNOWN else str(self.noise)
 
     if TYPE_CHECKING:  # to be read only: a property, a parameter or an attribute of a subclass
 

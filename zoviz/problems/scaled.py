@@ -34,7 +34,7 @@ class Scaled(Problem):
 
     def __init__(self, problem: Problem, units: Units) -> None:
         super().__init__(
-            noise=problem.noise,
+            noise=problem.contract,
             noise_distribution=problem.noise_distribution,
             noise_scale=problem.noise_scale,
             noise_constraint_scale=problem.noise_constraint_scale,

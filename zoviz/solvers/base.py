@@ -85,6 +85,8 @@ class Solver(Configurable):
     """Parameters that, left open, are chosen by the run's budgets (``plan``)."""
     reports_best: ClassVar[bool] = False
     """Whether, without noise, the point that the method reports is the best that it has queried."""
+    noise_rank: ClassVar[int] = 0
+    """How well it suits values that are found to be noisy: 0 where it has no way of its own and goes on as it is."""
     caps: ClassVar[frozenset[str]] = frozenset({"dual_cap"})
     """Parameters that only bound something: where they alone are left open, no call is paid and nothing is bounded."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
@@ -217,6 +219,14 @@ class Solver(Configurable):
         """The estimator whose steps a run evens the coordinates' curvatures for; None: there is none."""
         estimator: GradientEstimator | None = self.estimator
         return estimator
+
+    def begin_again(self, state: Any, x: Array, oracle: Oracle, streams: Streams) -> Any:
+        """Return the state of a new beginning at x (R, n), after values there were found to be other than they seemed.
+
+        That is where noise was found, which ``oracle.contract`` then has, or where the best values were outliers. None,
+        as here: the method has no way of its own for noisy values, and goes on as it is.
+        """
+        return None
 
     def verifies(self, state: Any) -> bool:
         """Return whether, under noise, the point that is reported was chosen by repeated calls of the solver's own."""

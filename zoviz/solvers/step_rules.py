@@ -120,7 +120,7 @@ def directions_of(solver: Solver, problem: Problem, constants: Constants) -> dic
         return {}
     if solver.get("primal_step") is not None:
         return {}
-    if problem.noise != "deterministic" or not constants.measured:
+    if problem.contract != "deterministic" or not constants.measured:
         return {"estimator.directions": "random"}
     return {"estimator.directions": "sweep" if estimator.batch_size >= problem.domain.n else "block"}
 
@@ -242,6 +242,6 @@ def radius_of(solver: Solver, problem: Problem, constants: Constants, floor: flo
     if estimator.smoothing_radius:
         return float(estimator.smoothing_radius)
     radius = noisy_radius(constants, problem.domain.n, estimator.batch_size, floor)
-    if isinstance(estimator, Coordinate) and estimator.is_central(problem.noise == "independent"):
+    if isinstance(estimator, Coordinate) and estimator.is_central(problem.contract == "independent"):
         radius = max(radius, central_radius(constants, problem.domain))
     return radius

@@ -101,6 +101,7 @@ def test_what_was_paid_after_the_last_checkpoint_is_not_paid_again(tmp_path: Pat
         with pytest.raises(RuntimeError, match="no licence") if end == "an error" else nullcontext():
             run.run(look)
         paid, box.last = min(box.calls, box.last), 10**9
+        paid -= end == "its budget"  # the check for noise at the end, which is made at the new one
         assert store.load(run.id).status == ("failed" if end == "an error" else "finished")
         box.calls = 0
         again = store.load(run.id).resume(problem=problem, calls=400)

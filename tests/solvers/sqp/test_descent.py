@@ -11,7 +11,9 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.minimize.minimize import minimize
 from zoviz.problems import NonconvexQCQP
+from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import descent as descents
+from zoviz.solvers.sqp.archive import no_pairs
 from zoviz.solvers.sqp.candidate import Misfit
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.situation import Settings, Situation, space_of
@@ -90,3 +92,16 @@ def test_a_wrong_form_gets_a_smaller_region_and_noise_gets_calls() -> None:
     noisy = after(0, Misfit(3.0, is_bias=False, is_curvature=False))
     assert noisy.radius == 1.0 and noisy.limited == 1 and noisy.calls == 9
     assert after(0, Misfit(0.5, is_bias=False, is_curvature=False)).radius > 1.0
+
+
+def test_an_exact_output_beside_noisy_ones_keeps_its_curvature() -> None:
+    generator = np.random.default_rng(3)
+    points = generator.uniform(-0.3, 0.3, (60, 2))
+    exact = 40.0 * np.square(points).sum(axis=1) + points[:, 0]
+    values = np.stack([exact, points.sum(axis=1) + 0.05 * generator.standard_normal(60)], axis=-1)
+    archive, _ = archives.add(archives.empty(2, values[0]), points, values)
+    archive = archive._replace(spread=np.array([0.0, 60 * 0.05**2]), degrees=60.0)
+    space = space_of(Box(np.full(2, -1.0), np.ones(2)), np.zeros(2), np.full(1, 1e-6))
+    _, model = descents.fit_models(descents.begin(np.zeros(2), 1, 0.3, 1.0, False, 1000), archive, no_pairs(), space)
+    assert 1e-5 < model.noise[0] / np.ptp(exact) < 1e-3 and model.noise[1] > 0.01
+    assert abs(model.value(np.array([0.5, 0.0]))[0] - (40.0 * 0.15**2 + 0.15)) < 0.05

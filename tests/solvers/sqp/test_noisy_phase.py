@@ -92,3 +92,17 @@ def test_a_start_that_is_surely_feasible_is_a_candidate_for_the_answer(monkeypat
     without = ends_of_the_cone()
     assert (with_start == 0.0).any() and (without > 0.0).all()
     assert with_start.mean() < 0.8 * without.mean()
+
+
+def test_a_quiet_start_tells_nothing_of_the_noise_elsewhere() -> None:
+    situation = Situation(SPACE, SETTINGS, 400, 400, np.random.default_rng(0))
+    start, value = np.zeros((2, 2)), truth(np.zeros((1, 2)))
+    for values, calls in ((np.tile(value, (8, 1)), 2), (noisy(np.zeros((8, 2)), np.random.default_rng(1)), 1)):
+        arm = noisy_phase.begin(start, values[:2], False, situation)
+        arm = noisy_phase.receive(arm, np.zeros((6, 2)), values[2:], False, situation)
+        assert (arm.archive.degrees == 0.0) == (calls == 2)
+        while arm.stage == "design":
+            arm, points = noisy_phase.request(arm, 40, False, situation)
+            arm = noisy_phase.receive(arm, points, truth(points), False, situation)
+        _, points = noisy_phase.request(arm, 40, False, situation)
+        assert len(points) == calls and (points == points[0]).all()

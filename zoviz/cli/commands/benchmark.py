@@ -110,7 +110,7 @@ the known optimum, else to the best that any of the runs met. Violations count o
         if args.noise:
             for word, problem in problems.items():
                 _assign(problem, word, f"noise_scale={args.noise!r}")
-                if problem.noise == "deterministic":  # else its values would stay as they are
+                if problem.contract == "deterministic":  # else its values would stay as they are
                     _assign(problem, word, "noise=independent")
         study = Study(
             args.name,

@@ -66,7 +66,9 @@ class NumberedBox(NamedTuple):
 
     def problem(self) -> BlackBox:
         """Return the box as a problem of which nothing is told."""
-        return BlackBox(self.value, x0=self.x0, bounds=self.bounds, m=self.m, joint=True, vectorised=True)
+        return BlackBox(
+            self.value, x0=self.x0, bounds=self.bounds, m=self.m, joint=True, vectorised=True, noise="deterministic"
+        )
 
     def optimum(self, starts: int = STARTS) -> float:
         """Return the lowest value that SLSQP reaches, off the books, from x0 and points around it, where feasible."""

@@ -137,7 +137,7 @@ def bad() -> Iterator[Case]:
         yield Case(f"steps x 1000: {cls.__name__}", QuadraticBilevel(n=4, d=5), cls(), 1000.0, 4)
     every: list[type[Solver]] = [*(one for one in CONSTRAINED if one not in TESTING), ALSPG, ZOSQP]
     for cls in every:
-        problem = BlackBox(falling, idle, x0=np.full(4, 1.0), bounds=[(None, None)] * 4)
+        problem = BlackBox(falling, idle, x0=np.full(4, 1.0), bounds=[(None, None)] * 4, noise="deterministic")
         yield Case(f"no lower bound: {cls.__name__}", problem, cls(), 1.0, 5)
 
 

@@ -19,6 +19,7 @@ from zoviz.evaluation.evaluators import Evaluator, Workers
 from zoviz.evaluation.function_call import Failure, at
 from zoviz.evaluation.scipy_constraints import Bounds, box, listed
 from zoviz.problems.base import Problem
+from zoviz.problems.noise import UNKNOWN
 
 
 class Simulation(Problem):
@@ -93,6 +94,13 @@ class Simulation(Problem):
         label="Names of h",
         doc="m names, for tables of a design; None: h1, h2 ...",
         metadata=ABSENT,
+    )
+    noise: param.Selector[str] = param.Selector(
+        default=UNKNOWN,
+        objects=[UNKNOWN, "deterministic", "common", "independent"],
+        label="Noise of the values",
+        doc="unknown: found out along the run, by calling the best points again. deterministic: a call repeats to the "
+        "bit. common: all points of one iteration share their noise. independent: every call draws its own.",
     )
     noise_scale = param.Number(
         default=0.0, bounds=(0, 1e9), label="Added noise scale σ", doc="Artificial noise on top of the function's own."

@@ -69,7 +69,8 @@ class BlackBox(Simulation):
         "raise": what the function raises, or a useless value (None, text, a wrong shape), ends the run. "fail": the
         point counts as failed, like one with NaN (with ``vectorised``, the batch).
     noise : str
-        Contract of the function's own randomness: declare "independent" if two calls at one point may differ.
+        Contract of the function's own randomness: declare "independent" if two calls at one point may differ, and
+        "deterministic" if they never do. "unknown": a run finds out, by calling its best points again now and then.
         ``noise_scale`` adds artificial noise on top and is 0 here by default.
 
     Raises
@@ -109,7 +110,7 @@ class BlackBox(Simulation):
         **params: Any,
     ) -> None:
         if objective is None:
-            params = {"vectorised": True, "optimal_value": 1.0} | params
+            params = {"vectorised": True, "optimal_value": 1.0, "noise": "deterministic"} | params
         else:
             rows = functions(constraints)
             if isinstance(rows, Stacked) and rows is not constraints and params.get("vectorised"):

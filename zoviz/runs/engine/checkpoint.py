@@ -11,10 +11,13 @@ import numpy as np
 from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
+from zoviz.core.streams import Mark
 from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
+from zoviz.core.types import Constants
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.evaluation_log import Entry
+from zoviz.runs.engine.startup import present_again
 from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.trace import Trace, belonging
 from zoviz.runs.engine.worker import Worker
@@ -69,7 +72,32 @@ def snapshot(worker: Worker) -> bytes | None:
     unfinished = worker.state is None or worker.error is not None or worker.spent_calls
     if unfinished or not worker.solver.checkpointable or not worker.oracle.active.any():
         return None
-    return pack({"version": VERSION, **worker.export_state()})
+    return pack({"version": VERSION, **_state_of(worker)})
+
+
+def _state_of(worker: Worker) -> dict[str, Any]:
+    """Return all between two steps that the next one and the result need, except the traces' rows."""
+    oracle, solver, units = worker.oracle, worker.solver, worker.oracle.units
+    return {
+        "iteration": worker.iteration,
+        "seconds": worker.seconds,
+        "state": worker.state,
+        "info": worker.info,
+        "streams": {key: mark._asdict() for key, mark in worker.streams.snapshot().items()},
+        "oracle": oracle.snapshot(),
+        "units": None if units is None else units.sizes,
+        "resolved": worker.resolved,
+        "constants": worker.constants.plain() if isinstance(worker.constants, Constants) else None,
+        "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
+        "hits": [target.hit for target in worker.targets],
+        "journal": [change._asdict() for change in worker.journal],
+        "planned": len(worker.schedule),
+        "notes": worker.notes,
+        "problem": worker.problem.snapshot(),
+        "tally": None if worker.tally is None else worker.tally.snapshot(),
+        "guard": worker.guard.snapshot(),
+        "noise": worker.noise.snapshot(),
+    }
 
 
 _OF_UNITS = ("level", "f", "h", "width")
@@ -173,8 +201,56 @@ def restore(
         skip = len(content["journal"])
         with SingleBlasThread(), silent_arithmetic():
             rows = (None if one is None else _until(one, content["iteration"]) for one in (trace, path))
-            worker.import_state(content, *rows)
+            _take_state(worker, content, *rows)
     worker.change_again(list(steering)[skip:])
+
+
+def _take_state(
+    worker: Worker, state: Mapping[str, Any], trace: Trace | None = None, path: Trace | None = None
+) -> None:
+    """Take over the state that a worker of the same specification exported.
+
+    Parameters
+    ----------
+    state : dict
+    trace, path : Trace, optional
+        Rows recorded until then.
+    """
+    worker.problem.restore(state["problem"])
+    worker.oracle = worker.make_oracle()
+    if state["units"] is not None:
+        worker.scaled_problem = present_again(worker.problem, worker.oracle, **state["units"])
+    worker.oracle.restore(state["oracle"])
+    worker.streams.restore({key: Mark(**mark) for key, mark in state["streams"].items()})
+    for name, value in state["live"].items():
+        worker.solver.set(name, value)
+    worker.iteration, worker.seconds = state["iteration"], state["seconds"]
+    worker.state, worker.info, worker.resolved = state["state"], state["info"], state["resolved"]
+    if "constants" in state and state["constants"] is not None:  # a checkpoint of before they were kept has none
+        worker.constants = Constants.of(state["constants"])
+    if worker.tally is not None:
+        worker.tally.restore(state["tally"])
+    if "noise" in state:
+        worker.noise.restore(state["noise"])
+    else:  # likewise, and of before values were watched
+        worker.noise.on = False
+    if worker.noise.found:
+        worker.believe_noise()
+    if "guard" in state:
+        worker.guard.restore(state["guard"])
+    else:  # a checkpoint of before there was one
+        worker.begin_guard()
+    for target, hit in zip(worker.targets, state["hits"], strict=True):
+        target.restore(hit)
+    worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
+    for change in state["journal"]:
+        worker.journal.append(Change(**change))
+    worker.schedule = worker.schedule[len(worker.schedule) - state["planned"] :]
+    worker.notes[:] = state["notes"]
+    worker.trace, worker.path = worker.trace if trace is None else trace, worker.path if path is None else path
+    # The exact values that the next row looks up, from here: computed elsewhere they may differ by round-off.
+    if worker.trace.wants(worker.iteration) or worker.open:
+        worker.measured()
 
 
 def _until(rows: Trace, iteration: int) -> Trace:

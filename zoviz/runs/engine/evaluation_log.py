@@ -124,6 +124,8 @@ class LoggedValues:
 
     def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
         """Return the logged values (k, width) at a question's points, else those that ``compute`` gives now."""
+        if not question.kept:
+            return compute()
         points, kind = question.points, question.kind
         if not kind and self._problem.pointwise:
             return self._point_by_point(question.ordinal, points, width)

@@ -53,7 +53,7 @@ class Result:
         Its largest constraint violation, max(0, h_1, ..., h_m), which the tolerance is for.
     success : ndarray of bool, shape (R,)
         Whether x is feasible: x, fun and maxcv are finite, maxcv is within the tolerance, the values are known to be
-        those at x, and the replica was not frozen.
+        those at x, the replica was not frozen, and no noise was found in its constraints when no call was left.
     status : RunStatus
     message : str
         How the run ended; says so where no feasible point was found.
@@ -131,6 +131,8 @@ class ResultInputs(NamedTuple):
     trace : Trace
     polished : Iterate or None
         In the solver's units.
+    unsure : ndarray of bool, shape (R,), or False
+        Replicas of which no call was left to tell whether the constraints hold.
     """
 
     problem: Problem
@@ -145,6 +147,7 @@ class ResultInputs(NamedTuple):
     tolerance: float
     trace: Trace
     polished: Iterate | None
+    unsure: np.ndarray | bool = False
 
 
 @np.errstate(all="ignore")  # an iterate that has run away is measured too
@@ -176,7 +179,7 @@ def summarise(run: ResultInputs) -> Result:
         fun=measured[OBJECTIVE],
         violation=measured.get(VIOLATION, np.zeros(feasible.size)),
         maxcv=maxcv,
-        success=success & oracle.run_active,
+        success=success & oracle.run_active & np.logical_not(run.unsure),
         status=run.status,
         message=message,
         nit=run.iteration,

@@ -11,12 +11,14 @@ import numpy as np
 
 from zoviz.core.errors import BudgetSpent, OracleError, described
 from zoviz.core.replica_rows import choose_rows
-from zoviz.core.streams import Mark, Streams
+from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
-from zoviz.core.types import Constants
+from zoviz.core.types import Array
 from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
+from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
+from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard
@@ -114,6 +116,7 @@ class Worker:
         self.open, self.spent_calls = bool(self.targets), False
         self.tally = self.problem.tally(spec.replicas)
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
+        self.noise = NoiseWatch(self.problem.noise == UNKNOWN, self.problem.domain.n, spec.calls, spec.replicas)
         self.scaled_problem = self.problem  # as the solver sees it: in its units
         self.source, self.observers = source, tuple(observers)
 
@@ -131,9 +134,8 @@ class Worker:
                     observer.began()
                 if self.state is None:
                     self._prepare()
-                while self._may_go_on():
-                    self._advance()
-                if self.oracle.active.any() and not self.inbox.interrupted:
+                self._take_steps()
+                if not self.spent_calls and self.oracle.active.any() and not self.inbox.interrupted:
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
@@ -146,6 +148,81 @@ class Worker:
             self._end(RunStatus.FAILED, described(error))
         finally:
             self._close()
+
+    def _take_steps(self) -> None:
+        """Take steps until the run is over, and go on where the last check for noise has the solver begin again."""
+        noise, going_on = self.noise, True
+        while going_on:
+            try:
+                while self._may_go_on() and (not noise.on or not noise.is_due(self.oracle) or self._check_noise()):
+                    self._advance()
+            except BudgetSpent as budget:
+                self.spent_calls = True
+                self._end(RunStatus.FINISHED, str(budget) or f"The budget of {self.limits.oracle_budget} is spent.")
+            going_on = self._check_end()
+
+    def _check_end(self) -> bool:
+        """Check for noise once more before the run ends, and return whether it goes on after that."""
+        if not self.noise.watching or self._outcome[0] is not RunStatus.FINISHED or not self.oracle.active.any():
+            return False
+        self.oracle.keep(0)
+        if not self.oracle.affords(self.oracle.active.astype(int)).all():
+            return False
+        over = self.limits.spent(self.iteration, self.seconds) is not None
+        over |= self.stop_at_targets and bool(self.targets) and not self.open
+        before = self.state
+        goes_on = self._check_noise(not over, self._solver_ended) and self.state is not before
+        if goes_on:
+            self.spent_calls = self._solver_ended = False
+        return goes_on
+
+    def _check_noise(self, may_begin: bool = True, kept: bool = True) -> bool:
+        """Call the best points again, have the solver begin again where that finds something; return whether to go on.
+
+        Parameters
+        ----------
+        may_begin : bool
+            Whether the budgets let the solver begin again.
+        kept : bool
+            As for ``Oracle.again``: not where a budget has brought the run to its end.
+        """
+        started, oracle, noise = time.perf_counter(), self.oracle, self.noise
+        iterates = self.solver.output(self.state)
+        iterates = iterates if oracle.units is None else oracle.units.point(iterates)
+        with oracle.purpose(Purpose.NOISE):
+            findings = noise.check(oracle, iterates, kept)
+        if findings.noisy.any():
+            oracle.expect_noise()
+            oracle.keep(noise.kept)
+        oracle.replace_best(findings.lucky, noise.confirmed_x, noise.confirmed)
+        goes_on = True
+        if findings.noisy.any() or findings.lucky.any():
+            enough = oracle.remaining[oracle.active].min() >= LEAST_SWEEPS * (oracle.n + 1)
+            if may_begin and enough:
+                self._begin_again(np.where(np.isfinite(oracle.best_f)[:, None], oracle.best_x, iterates))
+            else:
+                noise.unsure = noise.unsure | findings.rows_differ | findings.lucky
+                goes_on = may_begin and self._end(RunStatus.FINISHED, "Too few calls are left to begin again.")
+        if noise.found:
+            self.believe_noise()
+        self.seconds += time.perf_counter() - started
+        return goes_on
+
+    def believe_noise(self) -> None:
+        """Have the problem say of itself that its values are noisy."""
+        for problem in (self.problem, self.scaled_problem):
+            problem.param.update(noise="independent", noise_scale=0.0)  # its own, and none is added
+
+    def _begin_again(self, x: Array) -> None:
+        """Have the solver begin again at x (R, n), in the user's units, as far as it has a way to do so."""
+        oracle = self.oracle
+        x = oracle.domain.project(x if oracle.units is None else oracle.units.inverse(x))
+        with oracle.purpose(Purpose.START):
+            state = self.solver.begin_again(self.state, x, oracle, self.streams)
+        if oracle.any_failed:
+            oracle.freeze(oracle.failed.copy())
+        if state is not None:
+            self.state = state if oracle.all_active else choose_rows(oracle.active, state, self.state)
 
     def _close(self) -> None:
         """Write the last row, release what the problem holds open, and only then publish the final status."""
@@ -163,7 +240,8 @@ class Worker:
         outcome, message = self._outcome
         if outcome is RunStatus.FINISHED and self.guard.divergences:
             outcome = RunStatus.DIVERGED
-        self.message = " ".join(filter(None, [message, self.guard.sentence, self._infeasible]))
+        remarks = self.guard.sentence, self._infeasible, self.noise.sentence
+        self.message = " ".join(filter(None, [message, *remarks]))
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
         self.status = outcome
@@ -187,7 +265,7 @@ class Worker:
     @property
     def remarks(self) -> str:
         """The sentences on what to know while the run is at work."""
-        return " ".join(filter(None, [*self.notes, self.guard.sentence]))
+        return " ".join(filter(None, [*self.notes, self.guard.sentence, self.noise.sentence]))
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
@@ -215,6 +293,7 @@ class Worker:
         x0 = np.array(self.problem.initial(self.streams), dtype=float)
         self.problem.count_constraints(first_place(self.problem, x0))
         self.oracle = self.make_oracle()
+        self.oracle.keep(int(self.noise.watching))  # for the check before the end
         try:
             if self.problem.scaled:
                 with self.oracle.purpose(Purpose.SCALING):
@@ -239,7 +318,7 @@ class Worker:
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
-        self._begin_guard()
+        self.begin_guard()
         measured = self.measured()
         unknown = [target.metric for target in self.targets if target.metric not in measured]
         if unknown:
@@ -267,7 +346,8 @@ class Worker:
             self.solver.set(name, value)
         return plan
 
-    def _begin_guard(self) -> None:
+    def begin_guard(self) -> None:
+        """Have the guard take the scales from the present iterate."""
         self.guard.begin(self.solver.iterate(self.state), self.oracle)
 
     def _may_go_on(self) -> bool:
@@ -383,70 +463,9 @@ class Worker:
                 tolerance=self.tolerance,
                 trace=self.trace,
                 polished=self.polished,
+                unsure=self.noise.unsure,
             )
         )
-
-    def export_state(self) -> dict[str, Any]:
-        """Return all between two steps that the next one and the result need, except the traces' rows."""
-        oracle, solver, units = self.oracle, self.solver, self.oracle.units
-        return {
-            "iteration": self.iteration,
-            "seconds": self.seconds,
-            "state": self.state,
-            "info": self.info,
-            "streams": {key: mark._asdict() for key, mark in self.streams.snapshot().items()},
-            "oracle": oracle.snapshot(),
-            "units": None if units is None else units.sizes,
-            "resolved": self.resolved,
-            "constants": self.constants.plain() if isinstance(self.constants, Constants) else None,
-            "live": {name: solver.get(name) for name in (*self.resolved, *solver.live)},
-            "hits": [target.hit for target in self.targets],
-            "journal": [change._asdict() for change in self.journal],
-            "planned": len(self.schedule),
-            "notes": self.notes,
-            "problem": self.problem.snapshot(),
-            "tally": None if self.tally is None else self.tally.snapshot(),
-            "guard": self.guard.snapshot(),
-        }
-
-    def import_state(self, state: dict[str, Any], trace: Trace | None = None, path: Trace | None = None) -> None:
-        """Take over the state that a worker of the same specification exported.
-
-        Parameters
-        ----------
-        state : dict
-        trace, path : Trace, optional
-            Rows recorded until then.
-        """
-        self.problem.restore(state["problem"])
-        self.oracle = self.make_oracle()
-        if state["units"] is not None:
-            self.scaled_problem = present_again(self.problem, self.oracle, **state["units"])
-        self.oracle.restore(state["oracle"])
-        self.streams.restore({key: Mark(**mark) for key, mark in state["streams"].items()})
-        for name, value in state["live"].items():
-            self.solver.set(name, value)
-        self.iteration, self.seconds = state["iteration"], state["seconds"]
-        self.state, self.info, self.resolved = state["state"], state["info"], state["resolved"]
-        if "constants" in state and state["constants"] is not None:  # a checkpoint of before they were kept has none
-            self.constants = Constants.of(state["constants"])
-        if self.tally is not None:
-            self.tally.restore(state["tally"])
-        if "guard" in state:
-            self.guard.restore(state["guard"])
-        else:  # a checkpoint of before there was one
-            self._begin_guard()
-        for target, hit in zip(self.targets, state["hits"], strict=True):
-            target.restore(hit)
-        self.open = any(target.hits < len(target.iteration) for target in self.targets)
-        for change in state["journal"]:
-            self.journal.append(Change(**change))
-        self.schedule = self.schedule[len(self.schedule) - state["planned"] :]
-        self.notes[:] = state["notes"]
-        self.trace, self.path = self.trace if trace is None else trace, self.path if path is None else path
-        # The exact values that the next row looks up, from here: computed elsewhere they may differ by round-off.
-        if self.trace.wants(self.iteration) or self.open:
-            self.measured()
 
     def change_again(self, changes: Iterable[Change]) -> None:
         """Plan these changes at their iterations, after what the schedule does there, as they were made before."""

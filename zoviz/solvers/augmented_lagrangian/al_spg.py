@@ -90,6 +90,7 @@ class ALSPG(Solver):
 
     title = "AL-SPG"
     has_sketch = True
+    noise_rank = 1
     live = ("penalty_growth", "window", "restarts", "elsewhere")
 
     penalty_growth = Scale(
@@ -169,6 +170,10 @@ class ALSPG(Solver):
     def is_blind(self, state: ALSPGState) -> np.ndarray:
         """Return the replicas whose values are rounded so coarsely that they hardly change over a difference, (R,)."""
         return np.array([course.blind for course in state.courses])
+
+    def begin_again(self, state: ALSPGState, x: Array, oracle: Oracle, streams: Streams) -> ALSPGState:
+        """Return the state of a new beginning at x (R, n): batches of directions grow where values are noisy."""
+        return self.init(x, oracle, streams)
 
     def stage(self, state: ALSPGState) -> int:
         """Return the number of restarts so far, the largest of the replicas'."""

@@ -107,7 +107,7 @@ class RoundSolver(Solver):
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return a sentence for independent additive noise, scaling, or derivatives that are missing; else None."""
         name, bilevel = type(self).__name__, OnlineBilevel.of(problem)
-        if problem.noise == "independent":
+        if problem.contract == "independent":
             return f"{name} compares values of one sample, which independent noise denies: choose common."
         if problem.scaled:
             return f"{name} sees an online bilevel problem in its own units: switch its scaling off."

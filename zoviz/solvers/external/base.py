@@ -92,7 +92,7 @@ class ExternalSolver(Solver):
         They are assumed also where measuring the noise would take more than half of the budget.
         """
         affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
-        if problem.constants is not None or (self.measures and problem.noise == "independent" and affordable):
+        if problem.constants is not None or (self.measures and problem.contract == "independent" and affordable):
             return super().learn(problem, oracle, x0, streams)
         return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
 

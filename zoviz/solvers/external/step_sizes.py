@@ -67,7 +67,7 @@ def width_of(problem: Problem) -> float:
 
 def noise_of(problem: Problem, constants: Constants) -> float:
     """Return the standard deviation of a value's noise from one step to the next, "common" noise included."""
-    return float(problem.noise_scale) if problem.noise == "common" else constants.noise
+    return float(problem.noise_scale) if problem.contract == "common" else constants.noise
 
 
 def difference_step(constants: Constants, noise: float) -> float:

@@ -66,7 +66,7 @@ class RecursiveMethod(PenalisedMethod):
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return why the method cannot run: the recursion needs the same sample at two points."""
-        if problem.noise == "independent":
+        if problem.contract == "independent":
             return f"{self.title} needs one sample at two points: choose another noise contract than independent."
         return super().unsupported_reason(problem)
 

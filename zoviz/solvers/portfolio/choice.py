@@ -228,7 +228,7 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     -----
     Where a solver that comes before the first is not installed, the sentence names the command that installs it.
     """
-    n, noisy = problem.domain.n, problem.noise != "deterministic"
+    n, noisy = problem.domain.n, problem.contract != "deterministic"
     situation = Situation(n, problem.m, noisy, calls / (n + 1))
     hint = ""
     for row in TABLE:

@@ -238,6 +238,18 @@ class Portfolio(Solver):
         """Return the sentence that ends a run whose bounds fix every variable; None for any other."""
         return None if state.free else "The bounds leave no variable free."
 
+    def begin_again(self, state: PortfolioState, x: Array, oracle: Oracle, streams: Streams) -> PortfolioState | None:
+        """Return the state at x (R, n) in a new stage: of the present member, or of the one that best suits noise."""
+        member = self._member(state)
+        if oracle.noise_found:
+            able = [one for one in self.row if one.noise_rank and one.accepts(oracle.problem) is None]
+            if not able:
+                return None
+            member = max(able, key=lambda one: one.noise_rank)
+        value, unknown = oracle(x), np.full_like(state.y, np.nan)
+        state = state._replace(x=x, y=unknown, value=value, stage_x=x, stage_value=value)
+        return self._next_stage(state, oracle, streams, member)
+
     def verifies(self, state: PortfolioState) -> bool:
         """Return whether the present member checks its own answer."""
         return self._member(state).verifies(state.inner[0])
@@ -324,14 +336,20 @@ class Portfolio(Solver):
         calls = float(oracle.calls.mean())
         return state._replace(gained=gained, through=through, calls=calls)
 
-    def _next_stage(self, state: PortfolioState, oracle: Oracle, streams: Streams) -> PortfolioState:
-        """Begin the stage of the next member that takes the problem, at every replica's best point."""
+    def _next_stage(
+        self, state: PortfolioState, oracle: Oracle, streams: Streams, wanted: Solver | None = None
+    ) -> PortfolioState:
+        """Begin the stage of the next member that takes the problem, or of a wanted one, at every replica's best point.
+
+        Where noise was found, which was not known when members were chosen, those that do not suit it are passed over.
+        """
         stages, calls = list(state.stages), oracle.calls.astype(float)
         problem = oracle.problem
         for _ in range(self.members):
             member = self.row[len(stages) % self.members]
             stages.append(StageStart(state.steps, float(calls.mean()), member.title))
-            if member.accepts(problem) is None:
+            passes = oracle.noise_found and not member.noise_rank and any(one.noise_rank for one in self.row)
+            if (member is wanted if wanted else not passes) and member.accepts(problem) is None:
                 break
             stages[-1] = stages[-1]._replace(title=f"{member.title} (passed over)")
         remaining = oracle.remaining
@@ -340,7 +358,7 @@ class Portfolio(Solver):
         free = (state.x, state.value) if oracle.contract == "deterministic" else None
         everyone = np.ones(len(calls), dtype=bool)
         with oracle.purpose(Purpose.START), oracle.stage(limit, everyone, free) as stage:
-            state = state if free or not state.stages else better_end(state, oracle)
+            state = state if free or wanted or not state.stages else better_end(state, oracle)
             inner = self._member(state._replace(stages=stages)).init(state.x, oracle, streams)
         return state._replace(
             through=stage.failed.astype(float),

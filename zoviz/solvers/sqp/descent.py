@@ -21,8 +21,8 @@ _MOST_SMALL, _MOST, _MOST_PER_VARIABLE = 320, 420, 6
 _REFRESHED, _ALWAYS_UP_TO = 6, 60
 """Every so many fits, and with so few points, all magnitudes are tried; else those that served last."""
 _EXACT, _LEAST_SHARE = 1e-9, 1e-4
-"""An output whose noise is less, relative to how much it changes within reach, is exact beside noisy ones, and the noise
-that it counts with: curvatures are in units of noise, in which its own could not be represented."""
+"""Noise, relative to how much an output changes within reach, below which it is exact beside noisy ones, and the noise
+that it then counts with: curvatures are in units of noise, in which its own could not be represented."""
 _NEAR = 1.3
 _AT_BORDER, _PUSHES, _STRETCH, _LONGEST = 0.9, 3, 2.0, 1e6
 """A variable that so many accepted steps in turn took this share of the way to the border of the region, in one

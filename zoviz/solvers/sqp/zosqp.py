@@ -123,9 +123,9 @@ class ZOSQP(Solver):
     an output has shown no noise, and the last tenth of the budget races a few candidates by repeated calls. Functions
     that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified by differences: when a
     step is first refused, six calls on a short line tell, and from there on roughness is taken for noise, with calls at
-    one point moved by random short ways; the best of all points is then the answer. So it is
-    where values are rounded so coarsely that they hardly change over a difference: their digits tell, at no call, and
-    no point is called twice.
+    one point moved by random short ways; the best of all points is then the answer. So it is where
+    values are rounded so coarsely that they hardly change over a difference: their digits tell, at no call, and no
+    point is called twice.
     A step is one batch: a gradient, a design, a trial.
 
     Notes
@@ -142,6 +142,7 @@ class ZOSQP(Solver):
     title = "ZOSQP"
     has_sketch = True
     reports_best = True
+    noise_rank = 2
     live = ("trust_scale", "restart_share", "batch_multiplier", "penalty", "back_off", "verification_share")
 
     trust_scale = Scale(
@@ -183,6 +184,10 @@ class ZOSQP(Solver):
         label="Share of verification",
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
+
+    def begin_again(self, state: SQPState, x: Array, oracle: Oracle, streams: Streams) -> SQPState:
+        """Return the state of a new beginning at x (R, n), in the arm that the values there call for."""
+        return self.init(x, oracle, streams)
 
     def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""

@@ -10,6 +10,7 @@ from bokeh.document import Document
 from bokeh.models import CustomJS
 
 from zoviz.problems.base import Problem
+from zoviz.problems.noise import UNKNOWN
 from zoviz.solvers.base import Solver
 from zoviz.views.common.panel_internals import TYPESETTER
 from zoviz.views.common.style import details_html
@@ -44,7 +45,8 @@ def facts(problem: Problem) -> str:
     kinds = ", ".join((problem.form, *problem.kinds))
     known = problem.known_optimum
     optimum = "optimum unknown" if known is None else f"optimum {known.value:.6g}"
-    return f"{counts}; {kinds}; values {problem.noise}; {optimum}"
+    values = "of unknown noise" if problem.noise == UNKNOWN else problem.noise
+    return f"{counts}; {kinds}; values {values}; {optimum}"
 
 
 def equation(subject: Problem | Solver) -> str:

@@ -1,0 +1,182 @@
+r"""Noise that is not there at the start: whether ``minimize`` finds it, and what its answers then are in the mean.
+
+Four variables, a start at which values repeat to the bit, and an objective that pulls x_1 to where a row is noisy. The
+row's mean is g(x) - 0.05, with g(x) = 0.2 max(0, 1.5 - x_1): 0 at x_1 = 1.25, and it is exact from x_1 = 1.5 on.
+
+- ``poisson``: counts of 20 max(0, 1.5 - x_1) in the mean, over 100.
+- ``bernoulli``: a rate of failures in 100 trials, of probability g(x).
+- ``proportional``: a standard deviation of 0.2 g(x).
+- ``one of three``: the Poisson row beside two exact ones, of which one is active too.
+- ``outliers``: exact but for 1 % of the calls, in which f and the row are off by normal numbers of size 1.
+- ``half way``: exact until half of the calls are made, then a standard deviation of 0.02 everywhere.
+- ``none``: exact.
+
+An answer counts as infeasible where a row's true mean exceeds the tolerance by more than two standard errors of the
+mean of 16 calls there, or of a tenth of the budget if that is less; ``outliers`` by the exact values, without errors.
+``found`` is how often noise is known at the end. Gaps are medians of f - f*.
+
+    python -m zoviz.papers.minimize.undeclared_noise                        # 20 seeds, some minutes
+    python -m zoviz.papers.minimize.undeclared_noise --budgets 400 --seeds 5 --cases poisson
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.minimize.minimize import minimize
+
+N, LIMIT, LEAST, TOLERANCE, MEANS = 4, 0.05, 1.3, 1e-6, 16
+START, BOUNDS = (2.0, 2.0, 2.0, 2.0), [(-3.0, 3.0)] * N
+CASES = ("poisson", "bernoulli", "proportional", "one of three", "outliers", "half way", "none")
+SHARE, SIZE, LATE = 0.01, 1.0, 0.02
+"""Share and size of outliers, and the standard deviation of noise that begins half way."""
+
+
+class Case(NamedTuple):
+    """A black box with noise of its own, and the truth about it.
+
+    Attributes
+    ----------
+    function : callable
+        x (n,) to f and h, with noise.
+    mean, deviation : callable
+        x (n,) to the true means and standard deviations of h, (m,).
+    """
+
+    function: Callable[[Array], tuple[float, Array]]
+    mean: Callable[[Array], Array]
+    deviation: Callable[[Array], Array]
+
+
+class Outcome(NamedTuple):
+    """What one call of ``minimize`` gave: whether infeasible in the mean, ``success``, the gap, and what it found."""
+
+    infeasible: bool
+    success: bool
+    gap: float
+    found: bool
+    calls: int
+
+
+def objective(x: Array) -> float:
+    """Return f at x (4,), which pulls x_1 from 2 down to 0.5."""
+    return float((x[0] - 0.5) ** 2 + (x[1] - 1.0) ** 2 + (x[2] + x[0]) ** 2 + 0.5 * x[3] ** 2 + 0.5 * x[1] * x[3])
+
+
+def excess(x: Array) -> float:
+    """Return g at x (4,), the mean of what the row limits."""
+    return 0.2 * max(0.0, 1.5 - x[0])
+
+
+def exact_rows(x: Array) -> Array:
+    """Return two rows (2,) without noise at x (4,), of which the first is active at the optimum."""
+    return np.array([LEAST - x[1], x[3] - 2.0])
+
+
+def case(name: str, budget: int, seed: int) -> Case:
+    """Return a case by its name, with random numbers of its own."""
+    random, calls = np.random.default_rng([seed, CASES.index(name)]), 0
+
+    def counts(x: Array) -> float:
+        return float(random.poisson(100.0 * excess(x))) / 100.0
+
+    def value(x: Array) -> tuple[float, Array]:
+        nonlocal calls
+        calls += 1
+        f, g = objective(x), excess(x)
+        match name:
+            case "poisson" | "one of three":
+                g = counts(x)
+            case "bernoulli":
+                g = float(random.binomial(100, min(g, 1.0))) / 100.0
+            case "proportional":
+                g *= 1.0 + 0.2 * random.standard_normal()
+            case "outliers" if random.uniform() < SHARE:
+                f, g = f + SIZE * random.standard_normal(), g + SIZE * random.standard_normal()
+            case "half way" if calls > budget // 2:
+                f, g = f + LATE * random.standard_normal(), g + LATE * random.standard_normal()
+        row = np.array([g - LIMIT])
+        return f, np.concatenate([exact_rows(x), row]) if name == "one of three" else row
+
+    def mean(x: Array) -> Array:
+        row = np.array([excess(x) - LIMIT])
+        return np.concatenate([exact_rows(x), row]) if name == "one of three" else row
+
+    def deviation(x: Array) -> Array:
+        g = excess(x)
+        sizes = {
+            "poisson": np.sqrt(g / 100.0),
+            "one of three": np.sqrt(g / 100.0),
+            "bernoulli": np.sqrt(g * (1.0 - g) / 100.0),
+            "proportional": 0.2 * g,
+            "half way": LATE,
+        }
+        row = np.array([sizes.get(name, 0.0)])
+        return np.concatenate([[0.0, 0.0], row]) if name == "one of three" else row
+
+    return Case(value, mean, deviation)
+
+
+def lowest(name: str) -> float:
+    """Return f*, by minimising over x_1 to x_4 where the row is 0, in the exact rows."""
+    x1 = 1.25  # f falls as x_1 does: the row is active
+    grid = np.linspace(-1.0, 1.5, 250_001)
+    x2 = np.maximum(grid, LEAST) if name == "one of three" else grid
+    x4 = -0.5 * x2
+    return float(((x1 - 0.5) ** 2 + (x2 - 1.0) ** 2 + 0.5 * x4**2 + 0.5 * x2 * x4).min())
+
+
+def outcome(name: str, budget: int, seed: int, declared: bool, method: str = "auto") -> Outcome:
+    """Return what ``minimize`` makes of a case."""
+    own = case(name, budget, seed)
+    noise = "independent" if declared else None
+    result = minimize(
+        own.function, START, bounds=BOUNDS, joint=True, max_calls=budget, seed=seed, noise=noise, method=method
+    )
+    margin = 2.0 * own.deviation(result.x) / np.sqrt(min(MEANS, budget // 10))
+    infeasible = bool((own.mean(result.x) > TOLERANCE + margin).any())
+    found = "noisy" in result.message
+    return Outcome(infeasible, bool(result.success), objective(result.x) - lowest(name), found, result.calls)
+
+
+def table(names: Sequence[str], budgets: Sequence[int], seeds: int, method: str = "auto") -> list[str]:
+    """Return the table's lines, one for each case, budget and way to pose it."""
+    words = ("infeasible", "of success", "success", "found", "gap")
+    lines = [f"{'case':<14} {'budget':>6} {'noise':<10}" + "".join(f" {word:>10}" for word in words)]
+    print(lines[-1])
+    for name in names:
+        for budget in budgets:
+            for declared in (False, True):
+                every = [outcome(name, budget, seed, declared, method) for seed in range(seeds)]
+                counts = [
+                    sum(one.infeasible for one in every),
+                    sum(one.infeasible and one.success for one in every),
+                    sum(one.success for one in every),
+                    sum(one.found for one in every),
+                ]
+                gap = float(np.median([one.gap for one in every]))
+                word = "declared" if declared else "unknown"
+                numbers = "".join(f" {count:>10}" for count in counts)
+                lines.append(f"{name:<14} {budget:>6} {word:<10}{numbers} {gap:>10.2g}")
+                print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", nargs="+", default=CASES, choices=CASES)
+    parser.add_argument("--budgets", nargs="+", type=int, default=(400, 1000))
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--method", default="auto")
+    args = parser.parse_args()
+    table(args.cases, args.budgets, args.seeds, args.method)
+
+
+if __name__ == "__main__":
+    main()
