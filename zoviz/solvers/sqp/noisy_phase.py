@@ -236,9 +236,8 @@ def _with_present_rounding(arm: NoisyArm, situation: Situation) -> NoisyArm:
 def after_replicates(arm: NoisyArm, situation: Situation) -> NoisyArm:
     """Return the arm before its first design: in units of noise, with f at the start if that is surely feasible."""
     archive = arm.archive
-    if not (
-        archive.spread.any() or len(arm.quantum)
-    ):  # a start where values repeat tells nothing of the noise elsewhere
+    # A start where values repeat tells nothing of the noise elsewhere.
+    if not (archive.spread.any() or len(arm.quantum)):
         counts = np.minimum(archive.counts, 1.0)
         arm = arm._replace(archive=archive._replace(degrees=0.0, counts=counts))
     arm = in_units_of_noise(arm)._replace(stage="design")
