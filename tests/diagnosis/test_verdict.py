@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.diagnosis.course import FEWEST_ROWS
 from zoviz.diagnosis.labelled_runs import BAD, BOXED, GOOD, LOST, Case, cases, contradiction, judge, run_of
-from zoviz.diagnosis.verdict import AT_REST, FEWEST_ROWS, Word, verdict, verdict_of
+from zoviz.diagnosis.verdict import AT_REST, Word, verdict, verdict_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.columns import DUAL
 from zoviz.runs.engine.stopping import RunStatus

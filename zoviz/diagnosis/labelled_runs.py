@@ -18,9 +18,11 @@ from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 
-GOOD = frozenset({Word.SOLVED, Word.CONVERGING})
+GOOD = frozenset({Word.SOLVED, Word.CONVERGING, Word.BUDGET_ENDED})
+"""It gets there, or was on its way when its iterations ended."""
 RESTLESS = frozenset({Word.OSCILLATING, Word.STALLED})
 """Sampled gradients or noise keep it at a distance, about which it goes to and fro."""
+AT_NOISE = frozenset({Word.NOISE_FLOOR})
 STUCK = frozenset({Word.INFEASIBLE, Word.STALLED})
 """It comes to rest at a violation."""
 BAD = frozenset({Word.DIVERGING})
@@ -49,7 +51,7 @@ class Case(NamedTuple):
     @property
     def name(self) -> str:
         """What it is, in a line."""
-        noisy = " with noise" if "noise" in self.options else ""
+        noisy = f" with noise {self.options['noise_scale']:g}" if "noise" in self.options else ""
         steps = "" if self.factor == 1.0 else f", steps times {self.factor:g}"
         return f"{self.solver} on {self.problem}{noisy}{steps}"
 
@@ -74,8 +76,11 @@ def cases() -> Iterator[Case]:
         for problem, options in (("NonconvexQCQP", QCQP), ("LoadTracking", LOADS), ("PressureVessel", {})):
             yield Case(problem, solver, GOOD, iterations=60, options=options)
     for solver in ("ZOCEG", "ZOEG"):
-        yield Case("NonconvexQCQP", solver, RESTLESS, iterations=400, options=QCQP | NOISE)
-    for solver in ("ZOSPLM", "ZOEG"):
+        yield Case("NonconvexQCQP", solver, AT_NOISE, iterations=400, options=QCQP | NOISE)
+    for sigma in (1e-2, 1e-1):
+        for solver, iterations in (("ZOSQP", 80), ("ZOSPLM", 1500)):
+            yield Case("NonconvexQCQP", solver, AT_NOISE, 1.0, iterations, QCQP | NOISE | {"noise_scale": sigma})
+    for solver in ("ZOSPLM", "ZOEG"):  # random directions keep it a hundred times farther off than the noise
         yield Case("LoadTracking", solver, RESTLESS, iterations=400, options=LOADS | NOISE)
     for solver in ("SmoothedALM", "LinearisedALM", "StormALM"):
         # The linearised form is at the noise of its gradients after some 70 iterations.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from zoviz.core import defaults
 from zoviz.core.types import Array
+from zoviz.diagnosis.course import BARELY, OUTSIDE, Course, course_of, percentile, rows_before
+from zoviz.diagnosis.noise_floor import at_noise_floor, within_noise
+from zoviz.diagnosis.run_context import UNKNOWN, RunContext, context_of
 from zoviz.runs.engine import columns as names
 from zoviz.runs.engine.guard import Divergence
-from zoviz.runs.engine.stopping import RunStatus, Target
+from zoviz.runs.engine.stopping import Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Snapshot, Trace
 
-ROWS = 240
-"""Rows that a verdict looks at, evenly over the calls: enough for its windows, and as quick for a long run."""
-FEWEST_ROWS = 8
 FEWEST_AT_REST = 30
 """Rows before which a run that goes on is not said to be at rest: a method that first makes its start feasible moves on
 a plateau of the distance, of some twenty iterations on the engineering designs."""
@@ -27,11 +27,6 @@ WORSE = 8.0
 ``labelled_runs``: good runs of noisy steps reach 6 times, runs beyond their stable step 9 times and more."""
 BOTH_WORSE = 1.5
 """Times its start that suffice where both are worse than at the start."""
-BARELY = 2.0
-"""Times the tolerance, up to which nothing is said to be infeasible: a method that goes to the tolerance's edge ends on
-either side of it."""
-OUTSIDE = 1e-2
-"""Share of a course's usual violation, from which on its end is outside the constraints."""
 UNMOVED = 0.1
 """Share of the start's distance and violation, within which a run has not moved."""
 FALLING = 0.8
@@ -47,8 +42,6 @@ ABRUPT = 0.2
 1 / sqrt(t) the pace is then 0.7 of that."""
 _RESTING = 0.25
 """Share of a run's second half at the least violation, from which on it rests there."""
-EXPLODED = 1e9
-"""Times the objective at the start, beyond which a run has run away whatever else is measured."""
 SWING = 8.0
 """Ninth over first decile of the second half, from which on a run that does not fall is oscillating."""
 EXACT = 1e-6
@@ -71,6 +64,10 @@ class Word(StrEnum):
     EARLY = "early"
     SOLVED = "solved"
     CONVERGING = "converging"
+    NOISE_FLOOR = "at the noise floor"
+    """The values are noisy, and what the run is still off by, or moves by, is of the size of their noise."""
+    BUDGET_ENDED = "budget ended"
+    """A budget ended it on its way, or before there was enough to tell."""
     SETTLED = "settled"
     """The objective stands still, and no optimum is known with which to tell a solution from a stall."""
     STALLED = "stalled"
@@ -82,10 +79,10 @@ class Word(StrEnum):
     @property
     def good(self) -> bool:
         """Whether there is nothing to be done."""
-        return self in (Word.SOLVED, Word.CONVERGING)
+        return self in (Word.SOLVED, Word.CONVERGING, Word.NOISE_FLOOR)
 
 
-AT_REST = (Word.SETTLED, Word.STALLED, Word.OSCILLATING, Word.INFEASIBLE)
+AT_REST = (Word.NOISE_FLOOR, Word.SETTLED, Word.STALLED, Word.OSCILLATING, Word.INFEASIBLE)
 """Words that say of a run that it no longer gets better."""
 
 
@@ -108,53 +105,6 @@ class ParameterChange(Protocol):
         """The parameter's name."""
 
 
-class Course(NamedTuple):
-    """The course of a run: medians over its replicas at T rows, of the violation the upper quartiles, too.
-
-    Attributes
-    ----------
-    iterations, calls : Array, shape (T,)
-    distance : Array, shape (T,)
-        From a solution, as ``measure`` says; 0 or more.
-    violation : Array, shape (T,)
-    upper_violation : Array, shape (T,)
-        Upper quartiles: what a quarter of the replicas violates the constraints by, or more.
-    measure : str
-        "gap", "KKT residual", "mean regret", or "objective", of which the least on the way is subtracted.
-    broken : bool
-        Whether the last values are not finite, or beyond every scale.
-    replicas : int
-        How many the values are medians of.
-    constrained : bool
-        Whether there are constraints.
-    outside : int
-        Replicas that end outside the constraints, by much of what they violated them by on the way.
-    strict : bool
-        Whether ``violation`` is the upper quartile instead.
-    """
-
-    iterations: Array
-    calls: Array
-    distance: Array
-    violation: Array
-    upper_violation: Array
-    measure: str
-    broken: bool
-    replicas: int
-    constrained: bool
-    outside: int = 0
-    strict: bool = False
-
-    def last(self, values: Array, share: float = 0.2) -> float:
-        """Return the median of the last part of values (T,)."""
-        return _percentile(values[-max(3, int(share * values.size)) :], 50)
-
-    def middle(self, values: Array) -> float:
-        """Return the median of a fifth of values (T,) in mid-course."""
-        half, width = values.size // 2, max(1, values.size // 10)
-        return _percentile(values[max(half - width, 0) : half + width + 1], 50)
-
-
 def verdict(
     snapshot: Snapshot,
     targets: Sequence[Target] = (),
@@ -162,8 +112,9 @@ def verdict(
     status: RunStatus = RunStatus.RUNNING,
     tolerance: float = defaults.FEASIBILITY_TOLERANCE,
     constrained: bool | None = None,
+    context: RunContext = UNKNOWN,
 ) -> Verdict:
-    """Return the verdict on a run, whether it is going on or has ended.
+    """Return the verdict on a run, whether it is going on or has ended, from the last change of a parameter on.
 
     Parameters
     ----------
@@ -172,12 +123,14 @@ def verdict(
     targets : sequence of Target, optional
         Its targets; it is solved once every replica has hit all of them.
     changes : iterable of ParameterChange, optional
-        Its journal: what a run diverges after.
+        Its journal: rows of before the last change do not count, and a run diverges after a change.
     status : RunStatus
     tolerance : float
         Violation that counts as none.
     constrained : bool, optional
         Whether the problem has constraints; None: whether the trace shows any, by multipliers or a violation.
+    context : RunContext, optional
+        What is known beside the trace: the noise of the values, whether a budget ended the run, and its steps.
 
     Examples
     --------
@@ -189,25 +142,91 @@ def verdict(
     >>> verdict(run.trace.snapshot()).word
     <Word.CONVERGING: 'converging'>
     """
-    course = course_of(snapshot, tolerance, constrained)
-    if course is not None:
-        ran_away = _diverging(course, list(changes), tolerance)
+    journal = list(changes)
+    last = journal[-1] if journal and rows_before(snapshot, journal[-1].iteration) else None
+    whole = course_of(snapshot, tolerance, constrained)
+    course = whole if last is None else course_of(snapshot, tolerance, constrained, last.iteration)
+    if whole is not None and not (course is not None and within_noise(snapshot, course, context.noise)):
+        ran_away = _ran_away(whole, course, journal, status, tolerance)
         if ran_away is not None:
-            return (_returning(course, tolerance) if status.active else None) or ran_away
+            return ran_away
     if status is RunStatus.DIVERGED:
         return Verdict(Word.DIVERGING, "Diverged: no replica is left.")
     if status is RunStatus.FAILED:
         return Verdict(Word.FAILED, "Ended early by an error.")
     if targets and all(target.hits == target.iteration.size for target in targets):
         return Verdict(Word.SOLVED, "Solved: every replica has hit every target.")
+    cut = context.budget_spent and not status.active
+    judged = _so_far(snapshot, course, last, tolerance, context, status)
+    if cut and judged.word in (Word.EARLY, Word.CONVERGING):
+        judged = Verdict(Word.BUDGET_ENDED, _cut_short(snapshot, judged, changed=last is not None))
+    return judged if last is None else _from_change(judged, last)
+
+
+def _so_far(
+    snapshot: Snapshot,
+    course: Course | None,
+    last: ParameterChange | None,
+    tolerance: float,
+    context: RunContext,
+    status: RunStatus,
+) -> Verdict:
+    """Return the verdict on a run that has not run away; of one that could have gone on it may be too early."""
     if course is None:
         return Verdict(Word.EARLY, "Too early to tell.")
-    judgement = _judgement(course, tolerance)
-    if not status.active or judgement.word not in AT_REST:
+    judgement = _judgement(course, tolerance, context)
+    if judgement.word is not Word.SOLVED:
+        floor = at_noise_floor(snapshot, course, context.noise)
+        judgement = Verdict(Word.NOISE_FLOOR, f"{floor}: {_figures(course)}.") if floor else judgement
+    if not (status.active or context.budget_spent) or judgement.word not in AT_REST:
         return judgement
-    if snapshot.rows < FEWEST_AT_REST:
+    if snapshot.rows - rows_before(snapshot, 0 if last is None else last.iteration) < FEWEST_AT_REST:
         return Verdict(Word.EARLY, "Too early to tell.")
+    if not status.active or judgement.word is Word.NOISE_FLOOR:
+        return judgement
     return _half_at_rest(course, tolerance) or judgement
+
+
+def _from_change(judged: Verdict, last: ParameterChange) -> Verdict:
+    """Return a verdict that says from which change on the run was judged."""
+    since = f"Judged from iteration {last.iteration:,} on, where {last.name} was changed."
+    return Verdict(judged.word, f"{judged.sentence} {since}")
+
+
+def _cut_short(snapshot: Snapshot, judged: Verdict, *, changed: bool) -> str:
+    """Return the sentence on a run that a budget ended on its way, or too early to tell."""
+    few = f"too few {'since the last change ' if changed else ''}to tell whether it is at rest"
+    said = judged.sentence.replace("Too early to tell", few, 1)
+    comma = "," if judged.word is Word.EARLY else ":"
+    return f"The budget ended after {_pace(snapshot)}{comma} {said[:1].lower()}{said[1:]}"
+
+
+def _pace(snapshot: Snapshot) -> str:
+    """Return in words how far a run came, and how fast."""
+    columns = snapshot.columns
+    if not snapshot.rows:
+        return "0 iterations"
+    said = f"{int(columns[names.ITERATION][-1]):,} iterations"
+    if names.CALLS in columns:
+        said += f" and {columns[names.CALLS][-1].max():,.0f} calls"
+    return f"{said} in {columns[names.SECONDS][-1]:.3g} s" if names.SECONDS in columns else said
+
+
+def _ran_away(
+    whole: Course, course: Course | None, journal: list[ParameterChange], status: RunStatus, tolerance: float
+) -> Verdict | None:
+    """Return the verdict on a run that has run away, or is on its way back; None for another.
+
+    One that had run away before the last change of a parameter is judged by what it does since.
+    """
+    if course is None:  # too few rows since the change
+        return _diverging(whole, journal, tolerance) if whole.broken or not status.active else None
+    ran_away = _diverging(course, journal, tolerance)
+    if ran_away is None:
+        return None
+    if status.active and (returning := _returning(course, tolerance)) is not None:
+        return returning if not course.changed else _from_change(returning, journal[-1])
+    return (_diverging(whole, journal, tolerance) if course.changed else None) or ran_away
 
 
 class JudgedRun(Protocol):
@@ -234,6 +253,14 @@ class JudgedRun(Protocol):
         """The number of replicas."""
 
     @property
+    def progress(self) -> Progress:
+        """The counters, and the share of the budget that is used."""
+
+    @property
+    def spent_calls(self) -> bool:
+        """Whether the budget of calls or samples ended the run."""
+
+    @property
     def divergences(self) -> Sequence[Divergence]:
         """The replicas that the guard ended."""
 
@@ -254,108 +281,26 @@ def verdict_of(run: JudgedRun, constrained: bool | None = None) -> Verdict:
             Word.DIVERGING,
             f"Diverged at iteration {first.iteration:,}{', the first of its replicas' if run.replicas > 1 else ''}.",
         )
-    judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status, constrained=constrained)
+    judged = verdict(
+        run.trace.snapshot(), run.hits, run.journal, run.status, constrained=constrained, context=context_of(run)
+    )
     if not ended:
         return judged
     return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
-
-
-def course_of(
-    snapshot: Snapshot, tolerance: float = defaults.FEASIBILITY_TOLERANCE, constrained: bool | None = None
-) -> Course | None:
-    """Return the course of a trace; None while it has too few rows for a verdict. Parameters as of ``verdict``."""
-    columns = snapshot.columns
-    if snapshot.rows < FEWEST_ROWS:
-        return None
-    places = columns[names.ITERATION]
-    if names.CALLS in columns:  # of the replica that made the most
-        places = columns[names.CALLS][:, int(columns[names.CALLS][-1].argmax())]
-    at = np.searchsorted(places, np.linspace(places[0], places[-1], ROWS)).clip(0, snapshot.rows - 1)
-    at = at[np.append(True, at[1:] > at[:-1])]
-    at = at if at.size >= FEWEST_ROWS else np.arange(snapshot.rows)[-ROWS:]
-    measure, values = _measured(columns, at)
-    if values is None:
-        return None
-    violations = columns[names.VIOLATION][at] if names.VIOLATION in columns else np.zeros((at.size, 1))
-    violation, upper = _quantiles(violations, 0.5, 0.75)
-    finite = np.isfinite(values) & np.isfinite(violation)
-    broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
-    replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
-    if constrained is None:
-        constrained = names.DUAL in columns or bool(violations.any())
-    outside = _replicas_outside(violations, tolerance)
-    if finite.sum() < FEWEST_ROWS:
-        nothing = np.zeros(at.size)
-        iterations = columns[names.ITERATION][at]
-        return (
-            Course(iterations, places[at], nothing, nothing, nothing, measure, True, replicas, constrained, outside)
-            if broken
-            else None
-        )
-    values, violation, upper, at = values[finite], violation[finite], upper[finite], at[finite]
-    distance = values - values.min() if measure == "objective" else np.abs(values)
-    violation, upper, iterations = np.maximum(violation, 0.0), np.maximum(upper, 0.0), columns[names.ITERATION][at]
-    return Course(iterations, places[at], distance, violation, upper, measure, broken, replicas, constrained, outside)
-
-
-def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array | None]:
-    """Return the best measure of distance from a solution that a trace has, and its medians (T,) at some rows."""
-    measures = {
-        "gap": names.GAP,
-        "KKT residual": names.STATIONARITY,
-        "mean regret": names.AVERAGE_REGRET,
-        "objective": names.OBJECTIVE,
-    }
-    for measure, name in measures.items():
-        if name in columns and np.isfinite(columns[name][at]).any():
-            # The middle of magnitudes: replicas on either side of f* are as far from it as they are.
-            values = columns[name][at]
-            return measure, _quantiles(values if measure == "objective" else np.abs(values), 0.5)[0]
-    return "objective", None
-
-
-def _exploded(columns: Mapping[str, Array], at: np.ndarray) -> bool:
-    """Return whether the objective has left every scale: a mean regret saturates where an iterate runs away."""
-    if names.OBJECTIVE not in columns:
-        return False
-    first, last = np.abs(_quantiles(columns[names.OBJECTIVE][at[[0, -1]]], 0.5)[0])
-    return bool(last > EXPLODED * (1.0 + np.nan_to_num(first)))
-
-
-def _quantiles(values: Array, *shares: float) -> list[Array]:
-    """Return quantiles (T,) over replicas of values (T, R), the upper one of two; those that are frozen left out."""
-    ordered = np.sort(values, axis=1)  # NaN last
-    count = (~np.isnan(ordered)).sum(axis=1)
-    last, rows = np.maximum(count - 1, 0), np.arange(len(ordered))
-    return [ordered[rows, np.minimum((share * count).astype(int), last)] for share in shares]
-
-
-def _percentile(values: Array, percent: float) -> float:
-    """Return a percentile of values (T,), between the two next to it; NaN where one of them is.
-
-    NumPy's own gives the interpreter away to other threads for each: a page that judges a run as this goes on would
-    wait for its steps several times over.
-    """
-    ordered = sorted(values.tolist())
-    if any(map(math.isnan, ordered)):
-        return math.nan
-    place = 0.01 * percent * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below]) if place > below else ordered[below]
 
 
 def _diverging(course: Course, changes: list[ParameterChange], tolerance: float) -> Verdict | None:
     """Return the verdict on a run that has run away; None for another."""
     distance, violation = course.distance, course.violation
     start, start_violation = distance[0], violation[0]
-    end = max(course.last(distance), _percentile(distance[-max(5, distance.size // 5) :], 75))
-    end_violation = _percentile(violation[-max(5, violation.size // 5) :], 75)
+    end = max(course.last(distance), percentile(distance[-max(5, distance.size // 5) :], 75))
+    end_violation = percentile(violation[-max(5, violation.size // 5) :], 75)
     scale = _first_violation(course, tolerance)
     worse = end > WORSE * max(start, 1e-300) if course.measure != "objective" else _risen(course)
     violated = end_violation > WORSE * scale and (start_violation > tolerance or worse)
     both = end > BOTH_WORSE * start and end_violation > BOTH_WORSE * scale and start_violation > tolerance
-    if not (course.broken or violated or both or (worse and end_violation >= 0.5 * start_violation)):
+    rises = bool(course.changed) and course.measure != "objective" and _rises(course)
+    if not (course.broken or violated or both or rises or (worse and end_violation >= 0.5 * start_violation)):
         return None
     # It has run away from where it was best, and stays away from then on.
     best = int(np.argmin(_merit(course, tolerance)))
@@ -366,11 +311,18 @@ def _diverging(course: Course, changes: list[ParameterChange], tolerance: float)
     return Verdict(Word.DIVERGING, f"Diverging since iteration {since:,}{after}: {figures}.")
 
 
+def _rises(course: Course) -> bool:
+    """Return whether the distance has risen since the last change of a parameter, and rises still."""
+    distance = course.distance
+    floor = max(distance[course.changed], EXACT_AT_REST * distance[0], 1e-300)
+    return course.last(distance) > WORSE * floor and FAST * course.last(distance) > course.middle(distance)
+
+
 def _returning(course: Course, tolerance: float) -> Verdict | None:
     """Return the verdict on a run that has run away and is on its way back; None for one that stays away."""
     merit = _merit(course, tolerance)
     end = course.last(merit)
-    if course.broken or end > max(FAST * course.middle(merit), FAR * _percentile(merit, 90)):
+    if course.broken or end > max(FAST * course.middle(merit), FAR * percentile(merit, 90)):
         return None
     return Verdict(Word.EARLY, f"On its way back after it ran away: {_figures(course)}.")
 
@@ -383,7 +335,7 @@ def _merit(course: Course, tolerance: float) -> Array:
 def _first_violation(course: Course, tolerance: float) -> float:
     """Return the violation of a course's start; of a feasible start, that of the first quarter, if there is any."""
     start, violation = course.violation[0], course.violation
-    quiet = _percentile(violation[: max(3, violation.size // 4)], 50) if start <= tolerance else 0.0
+    quiet = percentile(violation[: max(3, violation.size // 4)], 50) if start <= tolerance else 0.0
     return max(start, quiet, tolerance)
 
 
@@ -394,31 +346,23 @@ def _risen(course: Course) -> bool:
     return bool(end > WORSE * max(fallen, 1.0) and end > WORSE * early)
 
 
-def _judgement(course: Course, tolerance: float) -> Verdict:
+def _judgement(course: Course, tolerance: float, context: RunContext) -> Verdict:
     """Return the verdict on a run that has not run away: a good one only where that is true of most replicas."""
-    judgement = _at_rest(course, tolerance) or _moving(course, tolerance)
+    judgement = _at_rest(course, tolerance, context) or _moving(course, tolerance, context)
     if not judgement.word.good or not _outside(course.upper_violation, course.last(course.upper_violation), tolerance):
         return judgement
     upper = course._replace(violation=course.upper_violation, strict=True)
-    stricter = _at_rest(upper, tolerance) or _moving(upper, tolerance)
+    stricter = _at_rest(upper, tolerance, context) or _moving(upper, tolerance, context)
     return judgement if stricter.word.good else stricter
 
 
 def _outside(violation: Array, end: float, tolerance: float) -> bool:
     """Return whether a violation (T,) that ends at ``end`` is still of the order that it had."""
-    scale = max(violation[0], _percentile(violation, 50), tolerance)
+    scale = max(violation[0], percentile(violation, 50), tolerance)
     return end > max(OUTSIDE * scale, BARELY * tolerance)
 
 
-def _replicas_outside(violations: Array, tolerance: float) -> int:
-    """Return how many replicas end outside the constraints, each by its own violations (T, R); NaN is not counted."""
-    last = violations[-max(3, len(violations) // 5) :]
-    ends, usual = (np.sort(part, axis=0)[len(part) // 2] for part in (last, violations))
-    scale = np.maximum(np.maximum(violations[0], usual), tolerance)
-    return int((ends > np.maximum(OUTSIDE * scale, BARELY * tolerance)).sum())
-
-
-def _at_rest(course: Course, tolerance: float) -> Verdict | None:
+def _at_rest(course: Course, tolerance: float, context: RunContext) -> Verdict | None:
     """Return the verdict on a run that is at its end, or that has not left its start; None for another."""
     distance, violation = course.distance, course.violation
     end, end_violation = course.last(distance), course.last(violation)
@@ -429,21 +373,24 @@ def _at_rest(course: Course, tolerance: float) -> Verdict | None:
     if course.measure == "objective":
         moved = np.ptp(distance) > 0.0
     if not moved and np.abs(violation - violation[0]).max() <= UNMOVED * max(violation[0], tolerance):
-        return Verdict(Word.STALLED, "Stalled: it has hardly left its start; the steps may be too small.")
+        return Verdict(
+            Word.STALLED,
+            f"Stalled: it has hardly left its start{'; the steps may be too small' if context.has_steps else ''}.",
+        )
     return None
 
 
-def _moving(course: Course, tolerance: float) -> Verdict:
+def _moving(course: Course, tolerance: float, context: RunContext) -> Verdict:
     """Return the verdict on a run that has left its start and is not at its end."""
     distance, violation = course.distance, course.violation
-    scale = max(violation[0], _percentile(violation, 50), tolerance)
-    start = max(distance[0], _percentile(distance, 50), 1e-300)
+    scale = max(violation[0], percentile(violation, 50), tolerance)
+    start = max(distance[0], percentile(distance, 50), 1e-300)
     # What is barely beyond the tolerance counts as none: methods that go to its edge would seem to stand still.
     residual = np.maximum(distance / start, np.where(violation <= BARELY * tolerance, 0.0, violation) / scale)
     end, half = course.last(residual), course.middle(residual)
     end_violation, half_violation = course.last(violation), course.middle(violation)
     second = violation[violation.size // 2 :]
-    steady = _percentile(second, 90) <= 1.5 * max(_percentile(second, 10), tolerance)
+    steady = percentile(second, 90) <= 1.5 * max(percentile(second, 10), tolerance)
     settled = steady and end_violation > 0.8 * half_violation
     if _outside(violation, end_violation, tolerance) and (settled or _returns_to_least(violation)):
         return Verdict(Word.INFEASIBLE, f"Infeasible, and the violation no longer falls: {_figures(course)}.")
@@ -454,10 +401,11 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     if fallen and not _at_floor(residual):
         return Verdict(Word.CONVERGING, f"Converging at {rate:,.0f} calls per digit: {_figures(course)}.")
     later = residual[int((0.8 if fallen else 0.5) * residual.size) :]
-    low, high = _percentile(later, 10), _percentile(later, 90)
+    low, high = percentile(later, 10), percentile(later, 90)
     if high > SWING * max(low, 1e-300) and end > EXACT:
-        return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}; smaller steps may help.")
-    since = int(course.iterations[int(np.argmax(residual <= 2.0 * end))])
+        advice = "; smaller steps may help" if context.has_steps else ""
+        return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}{advice}.")
+    since = int(course.iterations[course.changed + int(np.argmax(residual[course.changed :] <= 2.0 * end))])
     if course.measure == "gap" and 0.0 < end <= EXACT_AT_REST and _negligible(course, end_violation, tolerance):
         digits = int(-math.log10(end))
         return Verdict(
@@ -487,7 +435,7 @@ def _half_at_rest(course: Course, tolerance: float) -> Verdict | None:
 def _falls_fast(course: Course, values: Array, floor: float) -> bool:
     """Return whether values (T,) above a floor fall fast, to less than they had before: no swing does that."""
     middle, end = course.middle(values), course.last(values)
-    return middle > floor and end <= min(FAST * middle, _percentile(values[: int(0.8 * values.size)], 10))
+    return middle > floor and end <= min(FAST * middle, percentile(values[: int(0.8 * values.size)], 10))
 
 
 def _negligible(course: Course, violation: float, tolerance: float) -> bool:
@@ -504,7 +452,7 @@ def _at_floor(residual: Array) -> bool:
 
     def part(low: float, high: float, percent: float = 50.0) -> float:
         first = int(low * residual.size)
-        return math.log(max(_percentile(residual[first : max(int(high * residual.size), first + 1)], percent), 1e-300))
+        return math.log(max(percentile(residual[first : max(int(high * residual.size), first + 1)], percent), 1e-300))
 
     # From the middle to just before the last fifth is a quarter of the course, between the halves of it a tenth.
     expected = 0.4 * (part(0.4, 0.6) - part(0.7, 0.8))
@@ -531,7 +479,7 @@ def _without_optimum(course: Course) -> Verdict:
     if late > 0.01 * fall:
         return Verdict(Word.CONVERGING, "Converging: the objective is falling; its optimum is unknown.")
     second = distance[distance.size // 2 :]
-    swing = _percentile(second, 90) - _percentile(second, 10)
+    swing = percentile(second, 90) - percentile(second, 10)
     if swing > 0.2 * fall:
         return Verdict(Word.OSCILLATING, "Oscillating: the objective goes up and down; its optimum is unknown.")
     return Verdict(Word.SETTLED, "Settled: the objective stands still; its optimum is unknown.")
@@ -542,7 +490,7 @@ def _calls_per_digit(calls: Array, residual: Array) -> float:
     half = residual.size // 2
     x, y = calls[half:], np.log10(np.maximum(residual[half:], 1e-300))
     apart = max(1, x.size // 2)
-    slope = _percentile((y[apart:] - y[:-apart]) / np.maximum(x[apart:] - x[:-apart], 1e-300), 50)
+    slope = percentile((y[apart:] - y[:-apart]) / np.maximum(x[apart:] - x[:-apart], 1e-300), 50)
     return -1.0 / slope if slope < 0.0 else np.inf
 
 

@@ -14,6 +14,7 @@ DUAL, DUAL_NORM = "dual", "dual_norm"
 STAGE = "stage"
 TRUST_RADIUS, DESIGN_RADIUS = "trust_radius", "design_radius"
 ARCHIVE, STARTS = "archive", "starts"
+VALUE_NOISE = "value_noise"
 VARIANCE, VARIANCE_PREDICTED = "variance", "variance_predicted"
 POLISHED = "polished_"
 """Before the name of a measure of the polished answer."""
@@ -52,6 +53,7 @@ COLUMNS = (
     Column(TRUST_RADIUS, "unit lengths", "Radius of the trust region of a method that has one."),
     Column(DESIGN_RADIUS, "unit lengths", "Radius of the points that its models rest on; the noise keeps it up."),
     Column(ARCHIVE, "points", "Distinct points that its models may rest on."),
+    Column(VALUE_NOISE, _OF_F, "Standard deviation of one value of f, as a method that repeats calls has measured it."),
     Column(STARTS, "starts", "Runs or descents that it has begun, each from a point of its own."),
     Column(STAGE, "stages", "Number of the solver's stage, from 0, where it works in stages."),
     Column(VARIANCE, "as the gradient, squared", "Measured variance of the step's gradient estimate."),

@@ -99,6 +99,8 @@ def row(
         out[columns.DUAL] = y[:, :SHOWN_DUALS]
         out[columns.DUAL_NORM] = np.sqrt(np.square(y).sum(axis=1))
     out.update(solver.figures(state))
+    if units is not None and columns.VALUE_NOISE in out:
+        out[columns.VALUE_NOISE] = units.f * out[columns.VALUE_NOISE]
     stage = solver.stage(state)
     if stage is not None:
         out[columns.STAGE] = np.full(len(best), float(stage))

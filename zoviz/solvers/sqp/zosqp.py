@@ -252,13 +252,18 @@ class ZOSQP(Solver):
         return " ".join(f"{self.title}: {one}" for one in notes)
 
     def figures(self, state: SQPState) -> dict[str, Array]:
-        """Return the radii of trust region and design, the size of the archive and the number of starts, (R,) each."""
+        """Return the radii of trust region and design, the size of the archive and the number of starts, (R,) each.
+
+        Under noise that of the objective, too, which is known once calls were repeated.
+        """
+        arms = [replica.noisy for replica in state.replicas]
+        known = [np.nan if arm is None or arm.archive.degrees <= 0.0 else arm.archive.noise[0] for arm in arms]
         return {
             "trust_radius": self.trust_scale * state.radius,
             "design_radius": state.spread,
             "archive": state.archive,
             "starts": state.starts,
-        }
+        } | ({} if arms.count(None) == len(arms) else {"value_noise": np.array(known)})
 
     def stage(self, state: SQPState) -> int:
         """Return the number of restarts so far, the largest of the replicas'."""

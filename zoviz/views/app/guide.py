@@ -42,8 +42,8 @@ TOUR = (
     Stop(
         ".zoviz-status",
         "How it stands",
-        "Counters of what has been paid for, and a verdict: converging at so many calls per digit, stalled, diverging, "
-        "and why.",
+        "Counters of what has been paid for, and a verdict from the last change of a parameter on: converging at so "
+        "many calls per digit, at the noise floor, stalled, diverging, and why.",
     ),
     Stop(
         ".zoviz-rooms",

@@ -26,7 +26,9 @@ WAITING, AT_WORK, ENDED = "not begun", "at work", "ended, being read"
 FILLS = {
     Word.SOLVED: "#2e9e5b",
     Word.CONVERGING: "#7cc39a",
+    Word.NOISE_FLOOR: "#a3cfa0",
     Word.SETTLED: "#9fb8cf",
+    Word.BUDGET_ENDED: "#b4c3c9",
     Word.EARLY: "#c9d3dd",
     Word.STALLED: "#e6b95a",
     Word.OSCILLATING: "#e09a3e",

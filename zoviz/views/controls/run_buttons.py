@@ -127,12 +127,14 @@ class RunButtons(pn.viewable.Viewer):
             update_changed(button, disabled=not enabled[name])
 
 
-_RED, _AMBER, _GREEN = "#b3261e", "#8a5a00", "#1b7a3d"
+_RED, _AMBER, _GREEN, _GREY = "#b3261e", "#8a5a00", "#1b7a3d", "#5f6368"
 _TONES = dict.fromkeys(Word, _AMBER) | {
-    Word.EARLY: "#5f6368",
-    Word.SETTLED: "#5f6368",
+    Word.EARLY: _GREY,
+    Word.SETTLED: _GREY,
+    Word.BUDGET_ENDED: _GREY,
     Word.SOLVED: _GREEN,
     Word.CONVERGING: _GREEN,
+    Word.NOISE_FLOOR: _GREEN,
     Word.DIVERGING: _RED,
     Word.FAILED: _RED,
 }
