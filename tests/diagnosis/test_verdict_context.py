@@ -12,8 +12,7 @@ import pytest
 from zoviz import BlackBox, Run
 from zoviz.core.registry import discover
 from zoviz.diagnosis.noise_floor import NoiseScale
-from zoviz.diagnosis.run_context import RunContext, context_of
-from zoviz.diagnosis.verdict import Word, verdict, verdict_of
+from zoviz.diagnosis.verdict import RunContext, Word, context_of, verdict, verdict_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.columns import VALUE_NOISE
 from zoviz.runs.engine.stopping import RunStatus

@@ -106,13 +106,12 @@ def course_of(
     at = at[np.append(True, at[1:] > at[:-1])]
     at = at if at.size >= FEWEST_ROWS else np.arange(first, snapshot.rows)[-ROWS:]
     at = np.append(0, at) if first else at
-    if first:
-        places = np.maximum(places - places[first], 0.0)
+    places = np.maximum(places - (places[first] if first else 0.0), 0.0)
     measure, values = _measured(columns, at)
     if values is None:
         return None
     violations = columns[names.VIOLATION][at] if names.VIOLATION in columns else np.zeros((at.size, 1))
-    violation, upper = _quantiles(violations, 0.5, 0.75)
+    violation, upper = (np.maximum(one, 0.0) for one in _quantiles(violations, 0.5, 0.75))
     finite = np.isfinite(values) & np.isfinite(violation)
     broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
     replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
@@ -129,8 +128,8 @@ def course_of(
         iterations=columns[names.ITERATION][at],
         calls=places[at],
         distance=values - values.min() if measure == "objective" else np.abs(values),
-        violation=np.maximum(violation, 0.0),
-        upper_violation=np.maximum(upper, 0.0),
+        violation=violation,
+        upper_violation=upper,
         measure=measure,
         broken=broken,
         replicas=replicas,
