@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import param
@@ -19,9 +19,17 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
-from zoviz.diagnosis.differences import Slopes, cost, slopes
+from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
 from zoviz.diagnosis.observed_run import InterruptibleValues, ObservedRun, refuse_other_forms
-from zoviz.diagnosis.stationarity import Interval, Multipliers, Place, Sample, interval_of_residual, solved
+from zoviz.diagnosis.stationarity import (
+    Interval,
+    Multipliers,
+    Place,
+    Sample,
+    interval_of_residual,
+    solved,
+    undetermined,
+)
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 
@@ -69,12 +77,18 @@ class Certificate:
     ----------
     x : Array, shape (n,)
     residual : Interval
-        min over y >= 0 of ||x - P_X(x - grad f - J^T y)||, rows that are not active having y_j = 0.
+        min over y >= 0 of ||x - P_X(x - grad f - J^T y)||, rows that are not active having y_j = 0. From 0 on where
+        a row without a slope jumps near the point and may hold it; NaN, from 0 to infinity, where f has no slope.
+        Where it cannot be told whether a row is active, it may be that of either case.
+    counted : Interval
+        The residual if all rows are active of which that cannot be told.
     violation : Interval
         ||[h]_+||.
     complementarity : Interval
         The largest |y_j h_j|.
     multipliers, multipliers_low, multipliers_high : Array, shape (m,)
+        If the rows are active of which that cannot be told.
+        NaN, from 0 to infinity, where they cannot be told; an end of infinity alone where they have no upper bound.
     h, h_error : Array, shape (m,)
         Constraints, and their standard errors.
     active : tuple of Activity
@@ -82,10 +96,16 @@ class Certificate:
     nearly : NearlyActive or None
         What the residual would be if rows were active that are clearly below 0, where it is less than half as large.
     singular_value : Interval
-        The smallest of the Jacobian of the active rows in the free coordinates; near 0 the multipliers are not unique.
-        NaN where no row is active.
+        The smallest of the Jacobian of the rows that may be active, in the free coordinates; near 0 the multipliers are
+        not unique. NaN where no row is active.
     floor : float
         A residual that a perfect point would stay below under this noise, with 95 %.
+    noise, step : Array, shape (m + 1,)
+        Standard deviations of f and h when they were asked for again, and what their values are rounded to; 0 for none.
+    flat : ndarray of bool, shape (m + 1,)
+        Which of f and h take a few values alone around the point, as 0 and 1: they have no slope.
+    declared : bool
+        Whether noise was declared.
     failed : int
         Coordinates along which the black box gave no values: the residual is that of the others.
     calls : int
@@ -96,6 +116,7 @@ class Certificate:
 
     x: Array
     residual: Interval
+    counted: Interval
     violation: Interval
     complementarity: Interval
     multipliers: Array
@@ -107,6 +128,10 @@ class Certificate:
     nearly: NearlyActive | None
     singular_value: Interval
     floor: float
+    noise: Array
+    step: Array
+    flat: np.ndarray
+    declared: bool
     failed: int
     calls: int
     confidence: float
@@ -115,7 +140,7 @@ class Certificate:
     def sentence(self) -> str:
         """The certificate in one sentence."""
         near = "" if self._by_a_hair else self._near
-        parts = [", ".join(filter(None, self._figures)), near, self._failures, *self._limits]
+        parts = [", ".join(filter(None, self._figures)), near, *self._roughness, self._failures, *self._limits]
         return "; ".join(filter(None, parts)) + "."
 
     @property
@@ -137,6 +162,9 @@ class Certificate:
     def _residual(self) -> str:
         """The residual; that with all rows as active first where these are inactive by a hair."""
         figure = _text(self.residual)
+        if self.counted != self.residual and np.isfinite(self.residual.high):
+            rows = ", ".join(f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNKNOWN)
+            return f"KKT residual {_text(self.counted)} with {rows} as active (< {self.residual.high:.1e} if not)"
         if self.nearly is None or not self._by_a_hair:
             return f"KKT residual {figure}"
         return f"KKT residual {self.nearly.residual:.1e} counting {self._slack_rows} ({figure} if they are not counted)"
@@ -154,12 +182,28 @@ class Certificate:
         return "" if self.nearly is None else f"{self.nearly.residual:.1e} if one counts {self._slack_rows}"
 
     @property
+    def _roughness(self) -> tuple[str, ...]:
+        """What keeps values from being exact, where nobody has said so."""
+        noise = _listed(self.noise, np.flatnonzero((self.noise > 0.0) & ~self.declared))
+        step = _listed(self.step, np.flatnonzero((self.step > self.noise) & ~self.flat))
+        flat = ", ".join(_name(j) for j in np.flatnonzero(self.flat[:1].tolist() + self._unsure_rows))
+        return (
+            f"values differ when they are asked for again, by a standard deviation of {noise}" if noise else "",
+            f"values are rounded, to {step}" if step else "",
+            f"cannot tell slopes of {flat}, of which a few values alone were seen" if flat else "",
+        )
+
+    @property
+    def _unsure_rows(self) -> list[bool]:
+        return [bool(flat) and word is Activity.UNKNOWN for flat, word in zip(self.flat[1:], self.active, strict=True)]
+
+    @property
     def _failures(self) -> str:
         return f"{self.failed} of {self.x.size} coordinates gave no values" if self.failed else ""
 
     @property
     def _limits(self) -> tuple[str, str]:
-        return f"{self.calls:,} calls", f"cannot see below {self.floor:.1e}"
+        return f"{self.calls:,} calls", f"cannot see below {self.floor:.1e}" if np.isfinite(self.floor) else ""
 
 
 class Certifier(Configurable):
@@ -227,31 +271,35 @@ class Certifier(Configurable):
                 f"Expected finite values at the point, got NaN or Inf: nothing can be certified there. "
                 f"{own.failure_message}".rstrip()
             )
-        return self._certificate(place, x, measured, streams.generator("draws"))
+        return self._certificate(place, x, measured, streams.generator("draws"), problem.noise != "deterministic")
 
-    def _certificate(self, box: Box, x: Array, measured: Slopes, random: np.random.Generator) -> Certificate:
+    def _certificate(
+        self, box: Box, x: Array, measured: Slopes, random: np.random.Generator, declared: bool
+    ) -> Certificate:
         place, h, error = Place(box, x), measured.value[1:], measured.value_error[1:]
         lost = ~np.isfinite(measured.slope).all(axis=0) | ~np.isfinite(measured.slope_error).all(axis=0)
         if lost.any():  # a coordinate of which nothing is known has no part in the residual
-            blank = np.where(lost, 0.0, measured.slope), np.where(lost, 0.0, measured.slope_error)
-            measured = measured._replace(slope=blank[0], slope_error=blank[1])
-        values, errors = measured.draws(random, self.draws)
+            blank = [np.where(lost, 0.0, part) for part in (measured.slope, measured.slope_error, measured.base_weight)]
+            measured = measured._replace(slope=blank[0], slope_error=blank[1], base_weight=blank[2])
+        _, errors = measured.draws(random, self.draws)
         z = self._quantile(h.size)
-        sample = Sample(errors[:, 0], errors[:, 1:], self._may_be_active(h, error))
-        gradient, jacobian = measured.slope[0], measured.slope[1:]
-        best = place.multipliers(gradient, jacobian, sample.allowed)
-        residual, floor = interval_of_residual(place, gradient, jacobian, best, sample, self.confidence)
-        again = solved(place, gradient, jacobian, best.free, sample)
-        y = np.array([one.y for one in again])
-        low, high = self._around(best.y, y)
-        active = self._active(h, error, low)
-        slack = np.abs(best.y * h).max(initial=0.0)
-        slacks = np.abs(y * (h + values[:, 1:])).max(axis=1, initial=0.0)
-        return Certificate(
+        flat = self._unsure(measured)
+        sample = Sample(errors[:, 0], errors[:, 1:], self._may_be_active(h, error) & ~measured.flat[1:])
+        best, counted, floor, low, high = self._stationary(place, measured, sample)
+        active = self._active(h, error, flat)
+        doubtful = sample.allowed & np.array([word is Activity.UNKNOWN for word in active], dtype=bool)
+        residual = counted
+        if doubtful.any():  # without them, the residual is larger and the others' multipliers are other ones
+            fewer = sample._replace(allowed=sample.allowed & ~doubtful)
+            _, without, _, *ends = self._stationary(place, measured, fewer)
+            residual = Interval(counted.value, min(counted.low, without.low), max(counted.high, without.high))
+            low, high = np.where(doubtful, low, np.minimum(low, ends[0])), np.maximum(high, ends[1])
+        made = Certificate(
             x=x,
             residual=residual,
+            counted=counted,
             violation=Interval(*(_violation(h + shift * z * error) for shift in (0.0, -1.0, 1.0))),
-            complementarity=Interval(float(slack), *map(float, np.quantile(slacks, self._tails))),
+            complementarity=_complementarity(h, z * error, best.y, np.where(doubtful, 0.0, low), high),
             multipliers=best.y,
             multipliers_low=low,
             multipliers_high=high,
@@ -259,12 +307,36 @@ class Certifier(Configurable):
             h_error=error,
             active=active,
             nearly=_nearly(box, x, measured, best, sample.allowed),
-            singular_value=self._singular_value(jacobian, sample.jacobian, best, active),
+            singular_value=self._singular_value(measured.slope[1:], sample, best),
             floor=floor,
+            noise=measured.noise,
+            step=measured.step,
+            flat=measured.flat,
+            declared=declared,
             failed=int(lost.sum()),
             calls=measured.calls,
             confidence=self.confidence,
         )
+        return _without_slopes(made, flat, flat & measured.jumps[1:])
+
+    def _unsure(self, measured: Slopes) -> np.ndarray:
+        """Return the rows without a slope that may hold the point, (m,) of bool: not below 0 everywhere around it."""
+        largest, error = measured.largest[1:], measured.value_error[1:]
+        return measured.flat[1:] & self._may_be_active(largest, error)
+
+    def _stationary(
+        self, place: Place, measured: Slopes, sample: Sample
+    ) -> tuple[Multipliers, Interval, float, Array, Array]:
+        """Return multipliers, the residual, its floor, and the ends of the multipliers' intervals."""
+        gradient, jacobian = measured.slope[0], measured.slope[1:]
+        best = place.multipliers(gradient, jacobian, sample.allowed)
+        residual, floor = interval_of_residual(
+            place, gradient, jacobian, best, sample, self.confidence, measured.bounded
+        )
+        again = solved(place, gradient, jacobian, best.free, sample)
+        low, high = self._around(best.y, np.array([one.y for one in again]))
+        high[undetermined(gradient, jacobian, best, again, sample)] = np.inf
+        return best, residual, floor, low, high
 
     @property
     def _tails(self) -> tuple[float, float]:
@@ -286,19 +358,19 @@ class Certifier(Configurable):
         low, high = np.quantile(draws, self._tails, axis=0)
         return np.maximum(np.minimum(low, 2.0 * y - high), 0.0), np.maximum(high, 2.0 * y - low)
 
-    def _active(self, h: Array, error: Array, low: Array) -> tuple[Activity, ...]:
-        """Say which rows are active: near 0 or above for sure, or perhaps so with a multiplier that is not 0."""
-        sure = (h - CLEARLY * error > -self.tolerance) | (self._may_be_active(h, error) & (low > 0.0))
-        none = ~self._may_be_active(h, error)
+    def _active(self, h: Array, error: Array, flat: np.ndarray) -> tuple[Activity, ...]:
+        """Say which rows are active: near 0 or above for sure, or below 0 for sure.
+
+        Of those without a slope that may hold the point, ``flat``, it cannot be told.
+        """
+        sure, none = (h - CLEARLY * error >= -self.tolerance) & ~flat, ~self._may_be_active(h, error) & ~flat
         return tuple(
             Activity.NO if no else Activity.YES if yes else Activity.UNKNOWN for no, yes in zip(none, sure, strict=True)
         )
 
-    def _singular_value(
-        self, jacobian: Array, errors: Array, best: Multipliers, active: tuple[Activity, ...]
-    ) -> Interval:
-        """Return the smallest singular value of the active rows' Jacobian in the free coordinates."""
-        rows = np.array([word is Activity.YES for word in active], dtype=bool)
+    def _singular_value(self, jacobian: Array, sample: Sample, best: Multipliers) -> Interval:
+        """Return the smallest singular value of the Jacobian in the free coordinates, of rows that may be active."""
+        rows, errors = sample.allowed, sample.jacobian
         if not rows.any() or not best.free.any():
             return Interval(np.nan, np.nan, np.nan)
         if rows.sum() > best.free.sum():
@@ -343,12 +415,60 @@ def _nearly(box: Box, x: Array, measured: Slopes, best: Multipliers, allowed: np
     return NearlyActive(tuple(rows.tolist()), every.norm, float(np.abs(every.y * h).max(initial=0.0)), distance)
 
 
+def _complementarity(h: Array, spread: Array, y: Array, low: Array, high: Array) -> Interval:
+    """Return the largest |y_j h_j|, of h (m,) up to a spread and multipliers between two ends."""
+    least, most = low * np.maximum(np.abs(h) - spread, 0.0), np.zeros(h.size)
+    most[high > 0.0] = (high * (np.abs(h) + spread))[high > 0.0]
+    return Interval(*(float(part.max(initial=0.0)) for part in (np.abs(y * h), least, most)))
+
+
+def _without_slopes(made: Certificate, unsure: np.ndarray, jumps: np.ndarray) -> Certificate:
+    """Return a certificate that says of what depends on functions without slopes that it cannot be told.
+
+    Rows (m,) that are ``unsure`` have a multiplier of which nothing is known; those that jump beside the point may hold
+    it, so that neither the residual nor another multiplier is known to be more than 0.
+    """
+    unknown = np.full(unsure.size, bool(made.flat[0])) | unsure
+    everything, held = bool(made.flat[0]), bool(jumps.any())
+    unbounded = unknown | held & np.array([word is not Activity.NO for word in made.active], dtype=bool)
+    low, high = np.where(unbounded, 0.0, made.multipliers_low), np.where(unbounded, np.inf, made.multipliers_high)
+    residual, counted, slack = made.residual, made.counted, made.complementarity
+    if everything:
+        residual = counted = Interval(np.nan, 0.0, np.inf)
+    elif held:
+        residual = counted = residual._replace(low=0.0)
+    if unbounded[np.abs(made.h) > 0.0].any():
+        slack = Interval(np.nan, 0.0, np.inf)
+    return replace(
+        made,
+        residual=residual,
+        counted=counted,
+        complementarity=slack,
+        floor=np.inf if everything else made.floor,
+        multipliers=np.where(unbounded, np.nan, made.multipliers),
+        multipliers_low=low,
+        multipliers_high=high,
+        nearly=None if everything or held else made.nearly,
+        singular_value=Interval(np.nan, np.nan, np.nan) if held else made.singular_value,
+    )
+
+
+def _name(function: int | np.integer[Any]) -> str:
+    return f"h{function}" if function else "f"
+
+
+def _listed(sizes: Array, functions: np.ndarray) -> str:
+    return ", ".join(f"{sizes[j]:.1e} ({_name(j)})" for j in functions)
+
+
 def _violation(h: Array) -> float:
     return float(np.sqrt(np.square(np.maximum(h, 0.0)).sum()))
 
 
 def _text(interval: Interval) -> str:
     """Return a figure with its interval; where that begins at 0, with its end alone."""
+    if not np.isfinite(interval.high):
+        return "cannot tell"
     if interval.low > 0.0:
         return f"{interval.value:.1e} ({interval.low:.1e} to {interval.high:.1e})"
     value = f"{interval.value:.1e}" if interval.value else "0"

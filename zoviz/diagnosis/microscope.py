@@ -18,7 +18,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
 from zoviz.core.units import Units
-from zoviz.diagnosis.differences import cost, slopes
+from zoviz.diagnosis.measured_slopes import cost, slopes
 from zoviz.diagnosis.observed_run import InterruptibleValues, ObservedRun, refuse_other_forms
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian

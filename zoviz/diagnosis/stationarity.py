@@ -20,6 +20,10 @@ ROUNDS = 8
 """Times that the free coordinates are looked up again, at most."""
 SHARES = 4
 """Truths from 0 to the measured residual, as many beyond, and as many near it on each side, whose laws are compared."""
+RARE = 0.025
+"""Share of the draws in which a row without a multiplier may have one."""
+MOST, SHARE = 1e8, 0.01
+"""Condition of rows from which on they count as dependent, and the least part of a row in it."""
 
 
 class Interval(NamedTuple):
@@ -125,11 +129,18 @@ def solved(place: Place, gradient: Array, jacobian: Array, free: np.ndarray, sam
 
 
 def interval_of_residual(
-    place: Place, gradient: Array, jacobian: Array, measured: Multipliers, sample: Sample, confidence: float
+    place: Place,
+    gradient: Array,
+    jacobian: Array,
+    measured: Multipliers,
+    sample: Sample,
+    confidence: float,
+    bounded: bool = False,
 ) -> tuple[Interval, float]:
     r"""Return the true residual's median-unbiased estimate and interval, and the certificate's floor.
 
-    The gradient g is (n,), the Jacobian J (rows, n).
+    The gradient g is (n,), the Jacobian J (rows, n). Errors that are ``bounded`` may be far smaller than their law:
+    then the interval's end is not drawn in by what they would add.
 
     Noise adds to a residual: at a perfect point one is measured all the same. So the measured one, rho, is compared
     with the laws of those that would be measured if the truth were t times as large, for t from 0 up: the interval has
@@ -139,8 +150,8 @@ def interval_of_residual(
     Notes
     -----
     A residual that is by luck smaller than most at a perfect point has the upper end of the median one (the power
-    constraint of Cowan, Cranmer, Gross and Vitells 2011). The truth at t is g - (1 - t) (g + J^T y) in the coordinates
-    with a residual, at the measured multipliers y.
+    constraint of Cowan, Cranmer, Gross and Vitells 2011), and no end lies below the floor. The truth at t is
+    g - (1 - t) (g + J^T y) in the coordinates with a residual, at the measured multipliers y.
     """
     tails = 0.5 * (1.0 - confidence), 0.5, 0.5 * (1.0 + confidence)
     rho, slope = measured.norm, np.where(measured.residual != 0.0, gradient + measured.y @ jacobian, 0.0)
@@ -167,4 +178,33 @@ def interval_of_residual(
         return float(np.sqrt(np.interp(residual**2, column, truths)))
 
     low, middle = (inverse(q, rho) if rho > nothing[1][q] else 0.0 for q in (2, 1))
-    return Interval(middle, low, inverse(0, max(rho, float(nothing[1][1])))), floor
+    high = max(inverse(0, max(rho, float(nothing[1][1]))), floor, float(same[1][2]) if bounded else 0.0)
+    return Interval(middle, low, high), floor
+
+
+def undetermined(
+    gradient: Array, jacobian: Array, measured: Multipliers, again: list[Multipliers], sample: Sample
+) -> np.ndarray:
+    """Return the multipliers that have no upper bound, (rows,) of bool: their rows' slopes may be 0, or dependent.
+
+    Rows that have a multiplier, or could as well have one, are dependent as far as can be told where, of rows of size
+    1, the smallest singular values are within those of the errors.
+    """
+    free, sizes = measured.free, np.sqrt(np.square(jacobian[:, measured.free]).sum(axis=1))
+    errors = sample.jacobian[:, :, free]
+    doubt = np.quantile(np.sqrt(np.square(errors).sum(axis=2)), 0.95, axis=0)
+    rest = measured.residual[free]
+    of_g = np.quantile(np.sqrt(np.square(sample.gradient[:, free]).sum(axis=1)), 0.95)
+    equal = doubt * np.linalg.norm(rest) + sizes * (of_g + np.linalg.norm(gradient) / MOST)
+    held = (measured.y > 0.0) | (np.mean([one.y > 0.0 for one in again], axis=0) > RARE)
+    rows = np.flatnonzero(sample.allowed & (held | (np.abs(jacobian[:, free] @ rest) <= equal)))
+    found = np.zeros(len(jacobian), dtype=bool)
+    found[rows[sizes[rows] <= doubt[rows]]] = True
+    rows = rows[sizes[rows] > doubt[rows]]
+    if rows.size:
+        left, values, _ = np.linalg.svd(jacobian[np.ix_(rows, free)] / sizes[rows, None], full_matrices=True)
+        values = np.append(values, np.zeros(rows.size - values.size))
+        largest = np.linalg.svd(errors[:, rows] / sizes[rows, None], compute_uv=False)[:, 0]
+        vague = values <= max(float(np.quantile(largest, 0.95)), 1.0 / MOST)
+        found[rows[(np.abs(left[:, vague]) > SHARE).any(axis=1)]] = True
+    return found

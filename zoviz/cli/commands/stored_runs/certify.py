@@ -6,6 +6,8 @@ import argparse
 import sys
 from dataclasses import asdict
 
+import numpy as np
+
 from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option, trust_option
@@ -66,8 +68,10 @@ def _print_rows(certificate: Certificate) -> None:
             f"h{j + 1}",
             word,
             f"{number(certificate.h[j], 3)} ± {number(certificate.h_error[j], 2)}",
-            number(certificate.multipliers[j], 5),
-            f"{number(certificate.multipliers_low[j], 5)} to {number(certificate.multipliers_high[j], 5)}",
+            number(certificate.multipliers[j], 5) if np.isfinite(certificate.multipliers_high[j]) else "",
+            f"{number(certificate.multipliers_low[j], 5)} to {number(certificate.multipliers_high[j], 5)}"
+            if np.isfinite(certificate.multipliers_high[j])
+            else "cannot tell",
         )
         for j, word in enumerate(certificate.active)
         if word != "no"
