@@ -271,7 +271,7 @@ class Certifier(Configurable):
                 f"Expected finite values at the point, got NaN or Inf: nothing can be certified there. "
                 f"{own.failure_message}".rstrip()
             )
-        return self._certificate(place, x, measured, streams.generator("draws"), problem.noise != "deterministic")
+        return self._certificate(place, x, measured, streams.generator("draws"), problem.contract != "deterministic")
 
     def _certificate(
         self, box: Box, x: Array, measured: Slopes, random: np.random.Generator, declared: bool
