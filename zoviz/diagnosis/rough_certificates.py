@@ -126,7 +126,7 @@ def exponential() -> Smooth:
 
 
 def exact(values: Array, random: np.random.Generator) -> Array:
-    """Leave values as they are."""
+    """Return values (m + 1,) as they are."""
     return values
 
 
