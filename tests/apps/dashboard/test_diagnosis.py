@@ -28,7 +28,9 @@ def simulate(x):
 problem = BlackBox(simulate, bounds=[(-3.0, 3.0)] * 2, x0=[-1.5, -1.5], joint=True, m=1, noise="independent")
 """
 """A simulator with noise of its own; at its solution (2, 1) / sqrt(5) the multiplier is sqrt(5) - 1."""
-INTERVAL = re.compile(r"KKT residual [\d.e+-]+ \((?:<|[\d.e+-]+ to) ([\d.e+-]+)\), violation \S+ \(.*active: h1; ")
+INTERVAL = re.compile(
+    r"KKT residual [\d.e+-]+ \((?:<|[\d.e+-]+ to) ([\d.e+-]+)\) with h1 as active .*violation \S+ \(.*cannot tell: h1; "
+)
 
 
 def calls_for(lab: Lab, purpose: str) -> int:
