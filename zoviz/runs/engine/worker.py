@@ -16,6 +16,7 @@ from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
 from zoviz.core.types import Array
+from zoviz.core.units import as_box
 from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.problems.noise import UNKNOWN
@@ -116,7 +117,9 @@ class Worker:
         self.open, self.spent_calls = bool(self.targets), False
         self.tally = self.problem.tally(spec.replicas)
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
-        self.noise = NoiseWatch(self.problem.noise == UNKNOWN, self.problem.domain.n, spec.calls, spec.replicas)
+        domain, box = self.problem.domain, as_box(self.problem.domain)
+        unknown = self.problem.noise == UNKNOWN and (box is None or bool(box.variable.any()))  # else one point is all
+        self.noise = NoiseWatch(unknown, domain.n, spec.calls, spec.replicas)
         self.scaled_problem = self.problem  # as the solver sees it: in its units
         self.source, self.observers = source, tuple(observers)
 
