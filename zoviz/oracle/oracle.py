@@ -118,8 +118,8 @@ class Oracle:
         self.bounds: Box | None = as_box(problem.domain) if problem.keeps_bounds else None
         self._user_bounds = self.bounds
         self.units: Units | None = None
-        self.n, self.m, self.contract = self.domain.n, problem.m, problem.contract
-        self._declared, self.noise_found = problem.contract, False
+        self.n, self.m, self.noise_found = self.domain.n, problem.m, False
+        self.contract = self._declared = problem.contract
         # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
         self._behind = np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
@@ -210,10 +210,9 @@ class Oracle:
         self.all_active, self.any_failed = bool(self.active.all()), bool(self.failed.any())
         self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
         self.best_h = snapshot["best_h"].copy() if "best_h" in snapshot else np.full_like(self.best_h, np.nan)
-        if "noise_found" in snapshot:  # which stores did not have from the beginning
-            self.noise_found = snapshot["noise_found"]
-            self.contract = "independent" if self.noise_found else self._declared
-            self.keep(snapshot["kept"])
+        self.noise_found = snapshot.get("noise_found", False)  # which stores did not have from the beginning
+        self.contract = "independent" if self.noise_found else self._declared
+        self.keep(snapshot.get("kept", 0))
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
         if "samples" in snapshot:
@@ -644,8 +643,7 @@ class Oracle:
         self._spent = spent
 
     def _calls_spent(self) -> BudgetSpent:
-        total = None if self._limit is None else self._limit + self._kept_back
-        return BudgetSpent(f"The budget of {total} oracle calls is spent.")
+        return BudgetSpent(f"The budget of {(self._limit or 0) + self._kept_back} oracle calls is spent.")
 
     def _evaluate(self, x: Array, due: np.ndarray) -> Evaluation:
         sample = self.sample_for(x.shape[1:-1])
