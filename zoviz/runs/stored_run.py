@@ -16,6 +16,7 @@ from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
+from zoviz.problems.noise import UNKNOWN
 from zoviz.runs import repeat, resume
 from zoviz.runs.best_design import BestDesign, Points, best_design
 from zoviz.runs.engine.checkpoint import ResumeData, points, unit_sizes
@@ -237,8 +238,11 @@ class StoredRun:
         """
         for kind, substitute in (("problem", problem), ("solver", solver)):
             if substitute is not None:
-                check_same(recipe.read(self.recipe[kind]), describe(substitute), kind)
-                setattr(self, kind, substitute.clone())
+                stored, own = recipe.read(self.recipe[kind]), substitute.clone()
+                if isinstance(own, Problem) and own.noise == UNKNOWN:  # nothing is said of it: it is what it was
+                    own.noise = stored["values"].get("noise", UNKNOWN)
+                check_same(stored, describe(own), kind)
+                setattr(self, kind, own)
                 vars(self).pop("initial", None)
         if problem is not None:
             self.problem.restore(self.problem_snapshot)
