@@ -214,26 +214,30 @@ class DirectionalEstimator(GradientEstimator):
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
-        for u in _drawn(streams, k, n, q, replicas * n * x.itemsize):
+        pieces = _coordinate_pieces(streams, n, q, replicas * n * x.itemsize) if q else None
+        for count in chunks(k, replicas * n * x.itemsize):
+            u = streams.normal("directions", count, n) if pieces is None else next(pieces)
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
-            if room is None:
-                steps = Steps(lengths[..., None] * u, None, lengths, u, None)
-            elif q:
-                steps = coordinate_steps(u, lengths, room, self.central)
+            if room is None:  # without bounds every step is along its direction, and nothing is to be made for it
+                slopes, factors = self._slopes(phi, x, lengths[..., None] * u, None, lengths, origin, oracle), u
             else:
-                steps = random_steps(u, squares, lengths, room)
-            cut = steps.cut if cut is None or steps.cut is None else cut | steps.cut
-            w = self.weights(self._slopes(phi, x, steps, origin, oracle), squares, n)
+                steps = (
+                    coordinate_steps(u, lengths, room, self.central) if q else random_steps(u, squares, lengths, room)
+                )
+                cut = steps.cut if cut is None or steps.cut is None else cut | steps.cut
+                slopes = self._slopes(phi, x, steps.ahead, steps, steps.lengths, origin, oracle)
+                factors = steps.factors
+            w = self.weights(slopes, squares, n)
             if shared is not None:
                 shared.enter(steps, w, self.weights(1.0 / steps.lengths, squares, n))
             if not all_finite(w):
                 finite = np.isfinite(w)
-                good = good - u.shape[1] + finite.sum(axis=1)
+                good = good - count + finite.sum(axis=1)
                 w = np.where(finite, w, 0.0)
-            total += np.matmul(w[:, None, :], steps.factors)[:, 0, :]
+            total += np.matmul(w[:, None, :], factors)[:, 0, :]
             if k > 1:  # one direction tells nothing of their spread
-                sizes = squares if steps.factors is u else np.square(steps.factors).sum(axis=-1)
+                sizes = squares if factors is u else np.square(factors).sum(axis=-1)
                 square += np.einsum("rk,rk,rk->r", w, w, sizes)
         if shared is not None:
             total, square = shared.taken_from(total, square, cut)
@@ -247,16 +251,19 @@ class DirectionalEstimator(GradientEstimator):
         """Return a radius with which a typical step is no longer than a width."""
         return radius * min(1.0, width / self.spacing(n, radius))
 
-    def _slopes(self, phi: Phi, x: Array, steps: Steps, origin: Any, oracle: ValueOracle) -> Array:
-        ahead, lengths = x[:, None] + steps.ahead, steps.lengths
+    def _slopes(
+        self, phi: Phi, x: Array, ahead: Array, steps: Steps | None, lengths: Array, origin: Any, oracle: ValueOracle
+    ) -> Array:
+        """Return slopes (R, k) over steps ``ahead`` (R, k, n) of these lengths (R, k); ``steps`` tell of bounds."""
+        places = x[:, None] + ahead
         if self.central:
             # Both ends in one call: noise comes in the order of the directions, however they are cut into chunks.
-            behind = x[:, None] + (-steps.ahead if steps.behind is None else steps.behind)
-            values = phi(oracle(np.stack([ahead, behind], axis=2).reshape(len(x), -1, x.shape[1])))
+            behind = x[:, None] + (-ahead if steps is None or steps.behind is None else steps.behind)
+            values = phi(oracle(np.stack([places, behind], axis=2).reshape(len(x), -1, x.shape[1])))
             rises, lengths = values[:, ::2] - values[:, 1::2], 2.0 * lengths
         else:
-            rises = phi(oracle(ahead)) - origin
-        return rises / lengths if steps.cut is None else slopes_along(rises, lengths)
+            rises = phi(oracle(places)) - origin
+        return rises / lengths if steps is None or steps.cut is None else slopes_along(rises, lengths)
 
     def _coordinate_summary(self, total: Array, q: int, good: Any, base: Any, oracle: ValueOracle) -> Estimate:
         """Return the estimate along q coordinates from the sum (R, n) of its samples."""
@@ -284,12 +291,8 @@ class DirectionalEstimator(GradientEstimator):
         return Estimate(gradient, variance, base)
 
 
-def _drawn(streams: RandomSource, k: int, n: int, q: int, point_bytes: int) -> Iterator[Array]:
-    """Yield k directions in pieces (R, count, n): normal draws, or q coordinates with signs."""
-    if not q:
-        for count in chunks(k, point_bytes):
-            yield streams.normal("directions", count, n)
-        return
+def _coordinate_pieces(streams: RandomSource, n: int, q: int, point_bytes: int) -> Iterator[Array]:
+    """Yield q coordinates with signs as directions, in pieces (R, count, n)."""
     signs = np.sign(streams.normal("directions", 1, n)[:, 0])
     places, start = streams.subset("coordinates", n, q)[:, 0], 0
     for count in chunks(q, point_bytes):

@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainc
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
@@ -160,4 +159,6 @@ def _shares(reach: Array, down: Array, up: Array) -> Array:
         reach = reach[:, :1]
     half = 0.5 * (n + 1.0)
     ends = [np.minimum(np.maximum(0.5 + 0.5 * side / reach[..., None], 0.0), 1.0) for side in (down, up)]
+    from scipy.special import betainc  # here: importing zoviz, and runs without bounds, do without SciPy
+
     return np.asarray(betainc(half, half, ends[1]) - betainc(half, half, ends[0]))

@@ -36,22 +36,21 @@ class Snapshot(NamedTuple):
     epoch: int
 
 
-def belongs(iteration: int, stride: int, capacity: int) -> bool:
-    """Return whether a trace of this stride and capacity keeps the row of an iteration.
+def belonging(iterations: Array, stride: int, capacity: int) -> np.ndarray:
+    """Return which rows (rows,) a trace of this stride and capacity keeps, by their iterations (rows,).
 
     It keeps even rows, at multiples of the stride, and a number of rows for every doubling of the iterations, which all
-    are equally wide on a logarithmic axis.
+    are equally wide on a logarithmic axis: those at multiples of a power of two, the same on every machine, and among
+    the even ones later on.
     """
-    if iteration % stride == 0:
-        return True
-    per_doubling = capacity // _SHARE
-    # Multiples of a power of two, in whole numbers: the same on every machine, and among the even ones later on.
-    return per_doubling > 0 and iteration % (1 << max(0, iteration.bit_length() - per_doubling.bit_length())) == 0
+    bits, whole = _bits_per_doubling(capacity), iterations.astype(np.int64)
+    shift = np.maximum(np.frexp(iterations)[1] - bits, 0)  # whose second is the number of bits of a whole number
+    return np.asarray((whole % stride == 0) | ((bits > 0) & (whole % (np.int64(1) << shift) == 0)))
 
 
-def belonging(iterations: Array, stride: int, capacity: int) -> np.ndarray:
-    """Return which rows (rows,) a trace of this stride and capacity keeps, by their iterations (rows,)."""
-    return np.array([belongs(int(iteration), stride, capacity) for iteration in iterations], dtype=bool)
+def _bits_per_doubling(capacity: int) -> int:
+    """Return the number of bits of how many rows are kept for every doubling of the iterations; 0 where none are."""
+    return (capacity // _SHARE).bit_length()
 
 
 class _Table(NamedTuple):
@@ -63,7 +62,7 @@ class Trace:
     """A table of rows, of which some are dropped whenever ``capacity`` rows are full: a run may go on for ever.
 
     Rows are kept at a stride, which then doubles, and at a geometric spacing beside it, so that a logarithmic axis
-    shows the beginning of any run; see ``belongs``.
+    shows the beginning of any run; see ``belonging``.
 
     One thread appends; any thread may take a snapshot at any time. Rows once written never change: thinning writes a
     new table and publishes it in one assignment.
@@ -78,7 +77,7 @@ class Trace:
         if capacity < 4 or capacity % 2:
             raise ValueError(f"Expected an even capacity of at least 4, got {capacity}.")
         self.capacity = capacity
-        self.stride = 1
+        self.stride, self._bits = 1, _bits_per_doubling(capacity)
         self._published: tuple[_Table, int] = (_Table({}, 0), 0)
         self._last = -1
         self._with_tail: Snapshot | None = None
@@ -97,7 +96,11 @@ class Trace:
 
     def wants(self, iteration: int) -> bool:
         """Return whether a row is due at this iteration."""
-        return iteration % self.stride == 0 or belongs(iteration, self.stride, self.capacity)
+        if iteration % self.stride == 0:
+            return True
+        # As ``belonging``, of one number: this is asked after every step.
+        shift = iteration.bit_length() - self._bits
+        return self._bits > 0 and (shift <= 0 or iteration % (1 << shift) == 0)
 
     def append(self, row: Mapping[str, float | Array]) -> None:
         """Add a row; a column that is new is NaN before. ``iteration`` must be there and must grow."""

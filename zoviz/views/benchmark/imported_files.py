@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 from zoviz.benchmark.exchange.imported_runs import Import
 from zoviz.benchmark.exchange.optiprofiler_file import SUFFIX
 from zoviz.benchmark.exchange.result_files import ARCHIVES, read_upload
-from zoviz.views.common.background_work import in_background
+from zoviz.core.threads.background_work import in_background
 from zoviz.views.common.run_controller import say_errors
 from zoviz.views.common.style import muted_html, tooltip, update_changed
 

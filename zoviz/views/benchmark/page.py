@@ -15,10 +15,10 @@ import param
 from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.benchmark.study_process import StudyProcess, cost_of_command, stop_study
 from zoviz.core.errors import ZovizError
+from zoviz.core.threads.background_work import in_background
 from zoviz.views.benchmark.heat_map import FILLS, HeatMap, solved_counts
 from zoviz.views.benchmark.results import BenchmarkResults
 from zoviz.views.benchmark.set_up_form import SetUpForm
-from zoviz.views.common.background_work import in_background
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import batched_changes, muted_html, note, tooltip, update_changed

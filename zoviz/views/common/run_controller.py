@@ -12,6 +12,7 @@ import panel as pn
 import param
 
 from zoviz.core.errors import ZovizError
+from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.papers.live import Reference
 from zoviz.problems.base import Problem
@@ -22,7 +23,6 @@ from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
-from zoviz.views.common.background_work import in_background
 from zoviz.views.common.drags import last_standing
 from zoviz.views.common.shown_runs import ShownRuns
 

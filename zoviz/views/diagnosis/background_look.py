@@ -13,10 +13,10 @@ import panel as pn
 import panel_material_ui as pmui
 
 from zoviz.core.errors import ZovizError
+from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.observed_run import FORM
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
-from zoviz.views.common.background_work import in_background
 from zoviz.views.common.style import muted_html, note, update_changed
 
 FIELD_WIDTH = 235

@@ -69,8 +69,9 @@ class BestDesignCard(pn.viewable.Viewer):
         self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
         self._looks = 0
+        self._row = pn.Row(section("Best design"), margin=0)
         self._column = pn.Column(
-            pn.Row(section("Best design"), *self._downloads(), margin=0),
+            self._row,
             self.table,
             visible=False,
             css_classes=["zoviz-best-design"],
@@ -101,6 +102,8 @@ class BestDesignCard(pn.viewable.Viewer):
         if run is None or run.state is None:
             update_changed(self._column, visible=False)
         elif not run.active or self._looks % EVERY == 0:
+            if self.design is None:  # a page opens sooner without buttons that nobody needs yet
+                self._row.extend(self._downloads())
             self.design = run.best_design
             update_changed(self.table, object=design_html(self.design))
             update_changed(self._column, visible=True)

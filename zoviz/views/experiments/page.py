@@ -11,9 +11,9 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from zoviz.core.threads.background_work import in_background
 from zoviz.papers.contents import TITLES
 from zoviz.papers.live import Live
-from zoviz.views.common.background_work import in_background
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.style import note, tooltip, update_changed
 from zoviz.views.experiments.cards import Cards, cards_html

@@ -11,11 +11,11 @@ import param
 from bokeh.plotting import figure
 
 from zoviz.core.registry import discover
+from zoviz.core.threads.background_work import in_background
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.views.common.background_work import in_background
 from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure
 from zoviz.views.common.style import batched_changes, update_changed
 from zoviz.views.pictures.scrubber import ROOM, PathScrubber

@@ -9,11 +9,11 @@ import numpy as np
 import panel as pn
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, LinearColorMapper, Range1d
 
+from zoviz.core.threads.background_work import in_background
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
-from zoviz.views.common.background_work import in_background
 from zoviz.views.common.figure_frame import EVERY, empty_figure
 from zoviz.views.common.style import batched_changes, update_changed
 

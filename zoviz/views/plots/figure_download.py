@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 import param
 
 from zoviz.core.errors import ZovizError
-from zoviz.views.common.background_work import in_background
+from zoviz.core.threads.background_work import in_background
 from zoviz.views.common.shown_runs import ShownRun
 from zoviz.views.common.style import batched_changes, tooltip, update_changed
 from zoviz.views.plots.board import Board

@@ -8,9 +8,9 @@ from concurrent.futures import Future
 from tornado.web import RequestHandler
 
 from zoviz.core.optional import installed_version
+from zoviz.core.threads.background_work import in_background
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.store import Store
-from zoviz.views.common.background_work import in_background
 
 HEALTH = "/healthz"
 """The address."""

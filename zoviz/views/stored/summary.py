@@ -11,6 +11,7 @@ import numpy as np
 
 from zoviz.core.ranking import quartile
 from zoviz.core.registry import discover
+from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.verdict import verdict_of
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import GAP
@@ -18,7 +19,6 @@ from zoviz.runs.storage.queries import Record
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
-from zoviz.views.common.background_work import in_background
 
 LONGEST = 24
 """Letters of a value in a list: arrays and programs are longer."""
