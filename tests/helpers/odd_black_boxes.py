@@ -397,13 +397,13 @@ def fault_of(case: Case, box: Box, result: Any) -> str:
         f, h = box.values(x)
     largest = float((np.abs(h) if case.form.endswith("equality") else h).max(initial=0.0))
     noisy = case.kind == "noisy"
-    slack = 5.0 * NOISE if noisy else TOLERANCE
+    slack = 5.0 * NOISE if noisy else float(result.tolerance.max(initial=0.0))
     if result.success and not (np.isfinite(result.fun) and largest <= slack * (1.0 + 1e-6)):
         return f"false success: fun {result.fun!r}, largest h {largest:.3g}"
     if noisy:
         return ""
     size = max(1.0, float(np.abs(h).max(initial=0.0)), float(np.abs(x).max()))
-    if not result.success and largest <= 0.5 * TOLERANCE and np.isfinite(result.fun):
+    if not result.success and largest <= 0.5 * result.tolerance.min(initial=TOLERANCE) and np.isfinite(result.fun):
         if result.status == "diverged":  # no answer of such a run is a success, and its feasible point is there
             return "" if (result.best_x == x).all() else f"best_x {result.best_x} is not the feasible x"
         return f"false failure: fun {result.fun!r}, largest h {largest:.3g}"

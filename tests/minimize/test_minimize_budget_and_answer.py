@@ -40,7 +40,7 @@ def test_the_answer_is_the_best_feasible_point_that_was_queried_in_the_bounds() 
         max_calls=600,
     )
     points = np.array(diary.points)
-    good = (points.sum(axis=1) - 2.0 <= 1e-6) & (np.abs(points - 0.1) <= 1.1).all(axis=1)
+    good = (points.sum(axis=1) - 2.0 <= result.tolerance) & (np.abs(points - 0.1) <= 1.1).all(axis=1)
     values = np.array([f_at(point) for point in points[good]])
     assert result.fun == values.min() == f_at(result.x)
     np.testing.assert_array_equal(result.x, points[good][values.argmin()])

@@ -26,8 +26,10 @@ def test_result_fields() -> None:
     np.testing.assert_allclose(result.violation, np.maximum(value.h[:, 0], 0.0))
     best = problem.evaluate(result.best_x)
     np.testing.assert_allclose(best.f, result.best_fun, rtol=1e-9)
-    assert (best.h <= run.tolerance + 1e-9).all() and (result.success == (result.maxcv <= run.tolerance)).all()
-    assert (problem.domain.distance(result.best_x) <= run.tolerance).all()
+    assert (best.h <= result.tolerance.max() + 1e-9).all() and (
+        result.success == (result.maxcv <= result.tolerance.max())
+    ).all()
+    assert (problem.domain.distance(result.best_x) <= result.tolerance.max()).all()
     assert "feasible point" not in result.message
     np.testing.assert_array_equal(run.trace["best_objective"][-1], result.best_fun)
 

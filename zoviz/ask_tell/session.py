@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zoviz.ask_tell.replaying_worker import ReplayingWorker
-from zoviz.core import defaults
 from zoviz.core.errors import OracleError, ZovizError
 from zoviz.core.types import Array
 from zoviz.evaluation.real_numbers import real_numbers
@@ -112,7 +111,7 @@ class AskTell:
         calls: int | None = None,
         targets: Mapping[str, float | Sequence[float]] | None = None,
         stop_at_targets: bool = False,
-        tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+        tolerance: float | None = None,
     ) -> None:
         if problem is None:
             problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise)

@@ -6,7 +6,8 @@ import os
 import sys
 
 FEASIBILITY_TOLERANCE = 1e-6
-"""Largest component of h that counts as feasible, where nobody says otherwise: SciPy's usual figure."""
+"""Largest component of h that counts as feasible, SciPy's usual figure: in units of each row's size where nobody gives
+a tolerance and a run measures sizes, else in the functions' own units."""
 
 REPLICAS = 8
 """Replicas of a run: enough for a band, few enough to be quick."""

@@ -286,6 +286,10 @@ class JudgedRun(Protocol):
     def divergences(self) -> Sequence[Divergence]:
         """The replicas that the guard ended."""
 
+    @property
+    def tolerances(self) -> Array:
+        """The largest h that counts as feasible, (m,); empty where it is not known."""
+
 
 def verdict_of(run: JudgedRun, constrained: bool | None = None) -> Verdict:
     """Return the verdict on a live or stored run; replicas that the guard ended count as diverged.
@@ -303,9 +307,9 @@ def verdict_of(run: JudgedRun, constrained: bool | None = None) -> Verdict:
             Word.DIVERGING,
             f"Diverged at iteration {first.iteration:,}{', the first of its replicas' if run.replicas > 1 else ''}.",
         )
-    judged = verdict(
-        run.trace.snapshot(), run.hits, run.journal, run.status, constrained=constrained, context=context_of(run)
-    )
+    rows, about = run.tolerances, context_of(run)
+    tolerance = float(rows.max()) if rows.any() else defaults.FEASIBILITY_TOLERANCE
+    judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status, tolerance, constrained, about)
     if not ended:
         return judged
     return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")

@@ -9,7 +9,6 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike
 
-from zoviz.core import defaults
 from zoviz.core.errors import leave_result
 from zoviz.core.types import Array
 from zoviz.evaluation.scipy_constraints import WithArguments, listed, stacked
@@ -37,7 +36,7 @@ def minimize(
     timeout: float | None = None,
     on_error: str = "raise",
     callback: Callable[..., object] | None = None,
-    tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+    tolerance: float | None = None,
     replicas: int = 1,
     iterations: int | None = None,
     seconds: float | None = None,
@@ -86,8 +85,10 @@ def minimize(
         Called after each iteration: with ``intermediate_result=`` (x, fun, maxcv, h, nit, calls so far) if that is the
         name of its one parameter, with x and that result if it takes two, else with x, as SciPy does. It stops the run
         by returning True or by raising ``StopIteration``.
-    tolerance : float
-        Largest component of h that counts as feasible.
+    tolerance : float, optional
+        Largest component of h that counts as feasible, in its units. None: 1e-6 of each row's size, measured by the
+        calls of ``scaled``, at most max(1, |h(x0)|), and 0 of a row that does not change around the start; of size 1
+        where nothing is scaled, and for problems of the collection.
     replicas, iterations, seconds, targets, stop_at_targets
         As for ``Run``: independent runs in lock-step, other budgets, and first hits.
     scaled : bool
@@ -104,8 +105,9 @@ def minimize(
     -------
     OptimizeResult
         ``x``: the best feasible point queried, else the least violating; ``fun``, ``h``, ``violation`` (the norm) and
-        ``maxcv`` (the largest component) there; ``success``: whether x is feasible, under noise whether it may be (no
-        mean of repeated calls there exceeds ``tolerance`` by more than twice its standard error); ``status``,
+        ``maxcv`` (the largest component) there; ``tolerance`` (m,): the largest h that counts as feasible, by rows;
+        ``success``: whether x is feasible, under noise whether it may be (no mean of repeated calls there exceeds its
+        tolerance by more than twice its standard error); ``status``,
         ``message``, ``nit``, ``calls``, ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no
         feasible point was found), ``seed``, ``method``, its ``parameters`` as used, and ``trace``, the course of the
         run.

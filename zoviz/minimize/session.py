@@ -239,10 +239,10 @@ class Session:
         """Return the best point queried."""
         best, note = self._best, ""
         if not best.feasible:
-            note = (
-                f"No feasible point was found among {best.points} queried: x is the least violating, by "
-                f"{best.violation:.3g}."
-            )
+            words = best.words(best.h) if best.h.size else ""
+            note = f"No feasible point was found among {best.points} queried: x is the least violating, {words}."
+        elif best.violation > 0.0:
+            note = f"x violates within the tolerance, {best.words(best.h)}."
         return Answer(best.x, best.f, best.h, note, calls, failures, best.feasible)
 
     def _unsure_answer(self, noise: NoiseWatch, replica: int) -> Answer:
@@ -309,10 +309,11 @@ class Session:
         int, int
             Calls that were made, and those of them without finite values.
         """
-        best, tolerance = self._best, self._best.tolerance
+        best = self._best
         violation = np.where(np.isfinite(result.maxcv), result.maxcv, np.inf)
         r = int(violation.argmin())
-        if not (best.feasible and result.fun[r] < best.f and tolerance < violation[r] < np.inf):
+        violates = not result.success[r] and 0.0 < violation[r] < np.inf
+        if not (best.feasible and violates and result.fun[r] < best.f):
             return 0, 0
         inside, outside, failures = best.x, self._problem.domain.project(result.x[r]), 0
         for _ in range(calls):
@@ -320,7 +321,7 @@ class Session:
             value = self._values(middle[None])
             finite = bool(np.isfinite(value.f).all() and np.isfinite(value.h).all())
             failures += not finite
-            if finite and is_feasible(value.h, tolerance).all():
+            if finite and is_feasible(value.h, best.tolerance).all():
                 inside = middle
             else:
                 outside = middle
@@ -335,14 +336,17 @@ class Session:
         failures = int((~good).sum())
         if not good.any():
             return self._best_answer(len(points) * repeats, failures)
-        index, (f, h), margins = first_by_means(value, self._best.tolerance)
+        scaled, tolerance = self._best.in_units(value)
+        index, means, margins = first_by_means(scaled, tolerance)
         i = int(index)
-        feasible, violation = bool(is_feasible(h, self._best.tolerance + margins)[i]), float(h[i].max(initial=0.0))
+        feasible, surely = (bool(is_feasible(means.h[i], one)) for one in (tolerance + margins[i], tolerance))
+        f, h = self._best.in_user_units(means)
         note = f"Values are noisy: x is {list(candidates)[i]}, fun and h are means of {good[i].sum()} calls there."
         if not feasible:
-            note += f" No feasible point was found: in the mean x violates by {violation:.3g}."
-        elif violation > self._best.tolerance:
-            note += f" In the mean x violates by {violation:.3g}, within twice the standard error: it may be feasible."
+            note += f" No feasible point was found: in the mean x violates {self._best.words(h[i])}."
+        elif not surely:
+            words = self._best.words(h[i])
+            note += f" In the mean x violates {words}, within twice the standard error: it may be feasible."
         return Answer(points[i], float(f[i]), h[i], note, len(points) * repeats, failures, feasible)
 
     def _folded(self, facts: Facts, answer: Answer, method: str, run: Run | None, notes: list[str]) -> OptimizeResult:
@@ -371,6 +375,7 @@ class Session:
             multipliers=np.full(self._problem.m, np.nan) if result is None else result.multipliers[_leader(result)],
             best_x=answer.x.copy() if answer.feasible else np.full_like(answer.x, np.nan),
             best_fun=answer.fun if answer.feasible else np.nan,
+            tolerance=np.full(len(answer.h), self._best.tolerance),
             seed=self._settings["seed"],
             method=method,
             parameters={} if run is None else dict(run.parameters),
@@ -404,7 +409,10 @@ class _Recording(RunObserver):
     """An observer that enters what a run evaluates into a best point."""
 
     def __init__(self, best: BestPoint) -> None:
-        self.listener = best.enter
+        self.listener, self._best = best.enter, best
+
+    def sized(self, tolerance: Array) -> None:
+        self._best.size(tolerance)
 
 
 def _leader(result: Result) -> int:

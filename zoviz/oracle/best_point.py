@@ -16,7 +16,7 @@ def keep_best(
     x: Array,
     place: Array,
     value: Evaluation,
-    tolerance: float,
+    tolerance: float | Array,
     domain: Set,
 ) -> None:
     """Write into ``best_f`` (R,), ``best_x`` (R, n), ``best_h`` (R, m) what is better, feasible and inside the domain.
@@ -27,7 +27,7 @@ def keep_best(
         The points in the solver's units, which ``domain`` is in, and in the user's.
     value : Evaluation
         At the points, in the user's units.
-    tolerance : float
+    tolerance : float or Array, shape (m,)
         Largest h that counts as feasible.
     """
     better = value.f < (best_f if x.ndim == 2 else best_f[:, None])

@@ -38,8 +38,10 @@ class Oracle:
     limit : int, optional
         Budget of oracle calls per replica: a request that would exceed it raises ``BudgetSpent`` before anything is
         evaluated.
-    feasibility_tolerance : float
-        Largest h that counts as feasible for ``best_x``.
+    feasibility_tolerance : float, array of shape (m,), or None
+        Largest h that counts as feasible, in the user's units. None: ``defaults.FEASIBILITY_TOLERANCE`` in units of
+        each row's size, which ``set_units`` tells of a scaled black box, and 0 of one whose size is not known; of other
+        problems sizes count as 1.
     source : ValueSource, optional
         Who answers in the problem's place, e.g. a log of what was paid for; default: the problem itself.
     sample_limit, zeta_limit : int, optional
@@ -87,8 +89,8 @@ class Oracle:
         Where; NaN before the first.
     best_h : Array, shape (R, m)
         The constraints there. All three in the user's units.
-    tolerance : float or Array, shape (m,)
-        Largest h that counts as feasible, as the solver sees it.
+    tolerance, user_tolerance : Array, shape (m,)
+        Largest h that counts as feasible, as the solver sees it, and in the user's units.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class Oracle:
         problem: Problem,
         streams: Streams,
         limit: int | None = None,
-        feasibility_tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+        feasibility_tolerance: float | Array | None = defaults.FEASIBILITY_TOLERANCE,
         source: ValueSource | None = None,
         sample_limit: int | None = None,
         zeta_limit: int | None = None,
@@ -105,8 +107,12 @@ class Oracle:
         replicas = streams.replicas
         self._listeners = tuple(listeners)
         self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
-        self._tolerance = feasibility_tolerance
-        self.tolerance: float | Array = feasibility_tolerance
+        given = defaults.FEASIBILITY_TOLERANCE if feasibility_tolerance is None else feasibility_tolerance
+        self.tolerance = self.user_tolerance = np.full(problem.m, given, dtype=float)
+        # What is asked before the sizes of rows are known waits for them: (x, place, value) each.
+        self._relative = feasibility_tolerance is None and problem.scaled and not problem.analytic
+        self._sizes: Array | None = None
+        self._unjudged: list[tuple[Array, Array, Evaluation]] | None = [] if self._relative else None
         self._scales = problem.noise_scales
         self._exact = not problem.stochastic
         self._noisy = problem.contract != "deterministic" and bool(self._scales.any())
@@ -151,10 +157,24 @@ class Oracle:
         """The number of calls of a replica that was never frozen."""
         return self._spent
 
-    def set_units(self, units: Units) -> None:
-        """Take points and return values in these units from now on."""
-        self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
+    def set_units(self, units: Units, sizes: Array | None = None) -> None:
+        """Take points and return values in these units from now on; judge by sizes of rows, once they are known.
+
+        Parameters
+        ----------
+        units : Units
+        sizes : Array, shape (m,), optional
+            Sizes of rows, which tolerances are relative to; 0 of one whose size is not known. Default: as said before.
+        """
+        self.units, self.domain = units, units.domain
         self.bounds = None if self._user_bounds is None else as_box(units.domain)
+        self._sizes = self._sizes if sizes is None else sizes
+        if self._relative and self._sizes is not None:
+            self.user_tolerance = defaults.FEASIBILITY_TOLERANCE * self._sizes
+            waiting, self._unjudged = self._unjudged or [], None
+            for one in waiting:
+                self._keep_best(*one)
+        self.tolerance = self.user_tolerance / units.h
 
     def quantum(self, values: Array, scattered: bool = False) -> Array:
         """Return the step of every output (1 + m,) that is rounded, 0 of the others, by values (q, 1 + m), f first.
@@ -198,6 +218,7 @@ class Oracle:
             "shared_noise": self._shared_noise,
             "samples": self.samples.snapshot(),
             "ledger": self.ledger.snapshot(),
+            "sizes": self._sizes,
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -213,6 +234,9 @@ class Oracle:
         self.noise_found = snapshot.get("noise_found", False)  # which stores did not have from the beginning
         self.contract = "independent" if self.noise_found else self._declared
         self.keep(snapshot.get("kept", 0))
+        self._unjudged = None  # what was met before is in the best points
+        if self.units is not None:
+            self.set_units(self.units, snapshot.get("sizes"))  # which stores did not have from the beginning
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
         if "samples" in snapshot:
@@ -404,7 +428,7 @@ class Oracle:
         if not (all_finite(value.f) and all_finite(value.h)):
             value = self._count_failures(x, value, due)
         if self._exact and again is None:
-            keep_best(self.best_f, self.best_x, self.best_h, x, place, value, self._tolerance, self.domain)
+            self._keep_best(x, place, value)
         if self._noisy:
             noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
             if self.contract == "common" and x.ndim == 3:
@@ -414,6 +438,14 @@ class Oracle:
             points, f, h = place[due], value.f[due], value.h[due]
             listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
         return value if units is None else units.value(value)
+
+    def _keep_best(self, x: Array, place: Array, value: Evaluation) -> None:
+        """Keep what is better, of points in the solver's and the user's units; it waits where no row's size is known."""
+        if self._unjudged is not None:
+            self._unjudged.append((x, place, value))
+        else:
+            best = self.best_f, self.best_x, self.best_h
+            keep_best(*best, x, place, value, self.user_tolerance, self.domain)
 
     def again(self, place: Array, replicas: np.ndarray, kept: bool = True) -> Evaluation:
         """Call a point of each replica once more, charged: the same to the bit, which a change of units might not keep.

@@ -106,7 +106,7 @@ class Points(NamedTuple):
     h: Array
 
 
-def best_design(problem: Problem, points: Points, tolerance: float) -> BestDesign:
+def best_design(problem: Problem, points: Points, tolerance: float | Array) -> BestDesign:
     """Return the best design: the best feasible point queried; where there is none, the iterate that violates least.
 
     Parameters
@@ -114,7 +114,7 @@ def best_design(problem: Problem, points: Points, tolerance: float) -> BestDesig
     problem : Problem
         Names and bounds are its own.
     points : Points
-    tolerance : float
+    tolerance : float or Array, shape (m,)
         Largest h that counts as feasible.
     """
     known = np.isfinite(points.best_fun)

@@ -15,7 +15,7 @@ from zoviz.core import defaults
 from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
 from zoviz.core.threads.arithmetic import in_this_arithmetic
-from zoviz.core.types import Evaluation, Printed, Sketch
+from zoviz.core.types import Array, Evaluation, Printed, Sketch
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -85,8 +85,9 @@ class Run(RunSettings):
         First hits to record, e.g. ``{"gap": 1e-2}``.
     stop_at_targets : bool
         Whether to finish when every replica has hit every target.
-    tolerance : float
-        Largest h that counts as feasible.
+    tolerance : float, optional
+        Largest h that counts as feasible, in the functions' units. None: of black boxes 1e-6 of each row's size, which
+        scaling measures at the start, and 1e-6 where nothing is scaled, and of the collection's problems.
     schedule : iterable of Change
         Changes of live parameters planned ahead, each made before the step of its iteration:
         ``Change(iteration, calls, seconds, name, old, new)``, of which iteration, name and new count.
@@ -152,7 +153,7 @@ class Run(RunSettings):
         zeta_samples: int | None = None,
         targets: Mapping[str, float | Sequence[float]] | None = None,
         stop_at_targets: bool = False,
-        tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+        tolerance: float | None = None,
         schedule: Iterable[Change] = (),
         resolved: Mapping[str, Any] | None = None,
         store: RunStore | str | None = None,
@@ -479,6 +480,11 @@ class Run(RunSettings):
         return None if self._oracle is None else self._oracle.units
 
     @property
+    def tolerances(self) -> Array:
+        """The largest h that counts as feasible, (m,) in the user's units; empty before the run has begun."""
+        return np.empty(0) if self._oracle is None else self._oracle.user_tolerance
+
+    @property
     def measured_units(self) -> dict[str, Any] | None:
         """The sizes of ``units``, as plain numbers by name; None where the solver sees the user's own."""
         return None if self.units is None else self.units.sizes
@@ -524,7 +530,7 @@ class Run(RunSettings):
             value = Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
         x, value = (iterate.x, value) if units is None else (units.point(iterate.x), units.user_value(value))
         best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
-        return best_design(worker.problem, Points(*best, x, *value), self.tolerance)
+        return best_design(worker.problem, Points(*best, x, *value), oracle.user_tolerance)
 
     @property
     def state(self) -> Any:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select
 from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
 from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
@@ -305,7 +306,12 @@ class StoredRun:
         """The best point with its constraints, by their names; printed, it is a table."""
         result = self.result
         points = Points(result.best_x, result.best_fun, result.best_h, result.x, result.fun, result.h)
-        return best_design(self.problem, points, self.settings["tolerance"])
+        return best_design(self.problem, points, result.tolerance)
+
+    @property
+    def tolerances(self) -> Array:
+        """The largest h that counts as feasible, (m,); empty in stores of before it was kept."""
+        return np.array(self._outcome.get("tolerance", ()), dtype=float)
 
     @property
     def has_iterate(self) -> bool:
@@ -334,6 +340,7 @@ class StoredRun:
             nit=int(self._outcome["iteration"]),
             seed=self.seed,
             trace=self.trace,
+            tolerance=self.tolerances,
             polished=Polished(**stored["polished"]) if "polished" in stored else None,
             ledger=LedgerSums.stored(stored.get("ledger")),
         )

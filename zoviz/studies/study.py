@@ -46,7 +46,7 @@ class Study:
     seeds : iterable of int
     replicas, calls, iterations, seconds, samples, zeta_samples, targets, stop_at_targets, tolerance, checkpoint
     curvature_scaling
-        As for ``Run``.
+        As for ``Run``; the tolerance is one figure for all, in the functions' units, as the published merit has it.
     sweeps : float, optional
         Budget of calls per replica in sweeps of n + 1, with each problem's own n, in the place of ``calls``.
     store : Store or str

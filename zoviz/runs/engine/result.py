@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.ranking import is_feasible
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import LedgerSums, Oracle
 from zoviz.problems.base import Problem
@@ -50,10 +51,10 @@ class Result:
     violation : Array, shape (R,)
         Its constraint violation, the Euclidean norm ||[h]_+||.
     maxcv : Array, shape (R,)
-        Its largest constraint violation, max(0, h_1, ..., h_m), which the tolerance is for.
+        Its largest constraint violation, max(0, h_1, ..., h_m).
     success : ndarray of bool, shape (R,)
-        Whether x is feasible: x, fun and maxcv are finite, maxcv is within the tolerance, the values are known to be
-        those at x, the replica was not frozen, and no noise was found in its constraints when no call was left.
+        Whether x is feasible: x, fun and maxcv are finite, every h_i is within its tolerance, the values are known to
+        be those at x, the replica was not frozen, and no noise was found in its constraints when no call was left.
     status : RunStatus
     message : str
         How the run ended; says so where no feasible point was found.
@@ -74,6 +75,9 @@ class Result:
         Non-finite values that the black box returned.
     seed : int
     trace : Trace
+    tolerance : Array, shape (m,)
+        Largest h_i that counts as feasible: as given, or relative to the size of the row h_i. Empty where an early
+        version stored the run.
     polished : Polished or None
         What the solver made of its iterates once, at the end, by calls that are counted; None where it does no such
         thing, the run has not ended, or its budget was spent.
@@ -105,6 +109,7 @@ class Result:
     failures: np.ndarray
     seed: int
     trace: Trace
+    tolerance: Array
     polished: Polished | None = None
     ledger: LedgerSums | None = None
 
@@ -126,8 +131,6 @@ class ResultInputs(NamedTuple):
     failed : bool
         Whether an error ended the run: then what cannot be measured is NaN.
     iteration, seed : int
-    tolerance : float
-        Largest h that counts as feasible.
     trace : Trace
     polished : Iterate or None
         In the solver's units.
@@ -144,7 +147,6 @@ class ResultInputs(NamedTuple):
     failed: bool
     iteration: int
     seed: int
-    tolerance: float
     trace: Trace
     polished: Iterate | None
     unsure: np.ndarray | bool = False
@@ -167,18 +169,17 @@ def summarise(run: ResultInputs) -> Result:
     note = run.solver.closing_note(state)
     message += f" {note}" if note else ""
     h, measured_at_x = _constraints(run)
-    maxcv = h.max(axis=1, initial=0.0)
     if not measured_at_x.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
     x, dual = run.solver.output(state), run.solver.iterate(state).dual
     y = np.empty((feasible.size, 0)) if dual is None else dual
     success = measured_at_x & np.isfinite(x).all(axis=1) & np.isfinite(measured[OBJECTIVE])
-    success &= maxcv <= run.tolerance  # NaN is not
+    success &= is_feasible(h, oracle.user_tolerance)  # NaN is not
     return Result(
         x=x if units is None else units.point(x),
         fun=measured[OBJECTIVE],
         violation=measured.get(VIOLATION, np.zeros(feasible.size)),
-        maxcv=maxcv,
+        maxcv=h.max(axis=1, initial=0.0),
         success=success & oracle.run_active & np.logical_not(run.unsure),
         status=run.status,
         message=message,
@@ -194,6 +195,7 @@ def summarise(run: ResultInputs) -> Result:
         failures=oracle.failures.copy(),
         seed=run.seed,
         trace=run.trace,
+        tolerance=oracle.user_tolerance.copy(),
         polished=_polished(run),
         ledger=oracle.ledger.sums,
     )
@@ -269,6 +271,6 @@ class OptimizeResult(dict[str, Any]):
 OUTCOME = tuple(
     one.name
     for one in fields(Result)
-    if one.name not in ("status", "message", "nit", "seed", "trace", "polished", "ledger")
+    if one.name not in ("status", "message", "nit", "seed", "trace", "polished", "ledger", "tolerance")
 )
 """Names of a result's arrays, which have a replica axis and are stored."""

@@ -41,6 +41,8 @@ class Role:
     first : int or None
         Its place among the settings that were in the identity of a run from the beginning, whatever their values.
         A later one counts only where it is not as by default, so that the runs that were made before stay the same.
+    first_default : object
+        The default that it had when it came, where that has changed: the one by which it does not count.
     """
 
     free: bool = False
@@ -48,6 +50,7 @@ class Role:
     computes: bool = True
     shared: bool = True
     first: int | None = None
+    first_default: Any = None
 
 
 def _role(**values: Any) -> dict[str, Role]:
@@ -111,10 +114,12 @@ class RunSettings(param.Parameterized):
         default=False, label="Stop at targets", doc="Finish when every replica has hit every target."
     )
     tolerance = param.Number(
-        default=defaults.FEASIBILITY_TOLERANCE,
+        default=None,
+        allow_None=True,
         bounds=(0, None),
         label="Feasibility tolerance",
-        doc="Largest h that counts as feasible.",
+        doc=f"Largest h that counts as feasible, in your units. None: {defaults.FEASIBILITY_TOLERANCE:g} of each row's "
+        "size at the start; of built-in problems, and unscaled ones, of 1.",
     )
     checkpoint = Interval(
         defaults.CHECKPOINT_SECONDS,
@@ -179,7 +184,7 @@ class RunSpec:
     zeta_samples: int | None = field(default=None, metadata=_role(free=True))
     targets: Mapping[str, float | Sequence[float]] = field(default_factory=dict, metadata=_role(first=4))
     stop_at_targets: bool = field(default=False, metadata=_role(free=True, first=5))
-    tolerance: float = field(default=defaults.FEASIBILITY_TOLERANCE, metadata=_role())
+    tolerance: float | None = field(default=None, metadata=_role(first_default=defaults.FEASIBILITY_TOLERANCE))
     checkpoint: float | str = field(default=defaults.CHECKPOINT_SECONDS, metadata=_role(free=True, computes=False))
     unit_sizes: Mapping[str, Any] | None = field(default=None, metadata=_role(shared=False))
     curvature_scaling: str = field(default=ALWAYS, metadata=_role())
@@ -281,4 +286,5 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
 def _counts(name: str, value: Any) -> bool:
     """Whether a setting with this value is a part of a run's identity."""
     role = ROLES[name]
-    return role.first is not None or (role.computes and value != DEFAULTS[name])
+    usual = DEFAULTS[name] if role.first_default is None else role.first_default
+    return role.first is not None or (role.computes and value != usual)

@@ -159,6 +159,8 @@ def present(
     thousandfold where it is not. 5 calls per replica. The figures of the first start that is defined serve every
     replica, so that its course does not depend on how many others follow.
 
+    The oracle gets the sizes that tolerances are relative to, too: ``_row_sizes``.
+
     Parameters
     ----------
     x0 : Array, shape (R, n)
@@ -183,13 +185,27 @@ def present(
     level = np.nan_to_num(level)
     change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
-    size = np.where(change > _ROUND_OFF * np.abs(level), change, size)
+    moves = change > _ROUND_OFF * np.abs(level)
+    size = np.where(moves, change, size)
     size[1:] = np.maximum(size[1:], _REACH * np.abs(level[1:]))
     sizes = level[0], size[0], size[1:]
+    rows = np.where(moves[1:], _row_sizes(np.stack([level, *others])[:, 1:], size[1:]), 0.0)
+    oracle.set_units(units.with_values(*sizes), rows)
     scaled = present_again(problem, oracle, *sizes)
     looks = _pays(estimator, oracle, curvature_scaling)
     width = _evened(oracle, units.with_values(*sizes), x0) if looks else None
     return scaled if width is None else present_again(problem, oracle, *sizes, width)
+
+
+def _row_sizes(rows: Array, size: Array) -> Array:
+    """Return what a row's tolerance is relative to, (m,), of rows (k, m) at the start and around, and their s_i (m,).
+
+    That is s_i; but where it is more than 1, no more than |h_i| at the start and the second smallest around. Between
+    bounds that only say that there are some a row is huge everywhere but where it matters, and so it is in a wall.
+    """
+    first, second = np.sort(np.where(np.isfinite(rows), np.abs(rows), np.inf), axis=0)[:2]
+    usual = np.minimum(np.abs(rows[0]), np.where(np.isfinite(second), second, first))
+    return np.minimum(size, np.maximum(usual, 1.0))
 
 
 def present_again(

@@ -51,6 +51,9 @@ class RunObserver:
     def began(self) -> None:
         """Receive the beginning of the work, in the thread that does it."""
 
+    def sized(self, tolerance: Array) -> None:
+        """Receive the largest h that counts as feasible, (m,) in the user's units, once the rows' sizes are known."""
+
     def stepped(self) -> None:
         """Receive the end of a step."""
 
@@ -263,7 +266,12 @@ class Worker:
         long = self._solver_ended or self.iteration >= FEWEST_ITERATIONS
         if self.state is not None and long and self._outcome[0] in (RunStatus.FINISHED, RunStatus.STOPPED):
             points = 0 if self.problem.stochastic else int(np.isfinite(self.oracle.best_f).sum())
-            self._infeasible = self.guard.infeasible_end(self.trace, self.tolerance, points)
+            self._infeasible = self.guard.infeasible_end(self.trace, self._allowed, points)
+
+    @property
+    def _allowed(self) -> float:
+        """The violation that counts as none, of all rows together."""
+        return float(self.oracle.user_tolerance.max(initial=0.0))
 
     @property
     def remarks(self) -> str:
@@ -306,6 +314,8 @@ class Worker:
                     )
                 if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
                     self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
+            for observer in self.observers:
+                observer.sized(self.oracle.user_tolerance)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
             plan = self._plan()
             rule = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
@@ -330,7 +340,7 @@ class Worker:
                 f"{type(self.problem).__name__} does not measure it."
             )
         worst = float(np.max(measured.get(VIOLATION, 0.0)))
-        if worst > self.tolerance:
+        if worst > self._allowed:
             self.notes.append(
                 f"The start violates the constraints by up to {worst:.3g}: the first task is to satisfy them."
             )
@@ -463,7 +473,6 @@ class Worker:
                 failed=self.error is not None,
                 iteration=self.iteration,
                 seed=self.streams.seed,
-                tolerance=self.tolerance,
                 trace=self.trace,
                 polished=self.polished,
                 unsure=self.noise.unsure,

@@ -138,6 +138,7 @@ def outcome(worker: Worker) -> bytes:
     """Return the outcome of a worker's present state for readers, and the snapshot of its problem."""
     result = worker.result
     content: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
+    content["tolerance"] = result.tolerance
     content["active"] = worker.oracle.active.copy()
     content["units"] = None if worker.oracle.units is None else worker.oracle.units.sizes
     content["divergences"] = [one._asdict() for one in worker.guard.divergences]

@@ -50,7 +50,11 @@ class ModelSlice(NamedTuple):
 
 
 def model_slice(
-    solver: BayesianSolver, state: BayesianState, tolerance: float, variable: int | None = None, replica: int = 0
+    solver: BayesianSolver,
+    state: BayesianState,
+    tolerance: float | Array,
+    variable: int | None = None,
+    replica: int = 0,
 ) -> ModelSlice | None:
     """Return predictions on a line through the incumbent; None while the first design is being evaluated.
 
@@ -61,8 +65,8 @@ def model_slice(
     ----------
     solver : BayesianSolver
     state : BayesianState
-    tolerance : float
-        Largest h that counts as feasible.
+    tolerance : float or Array, shape (m,)
+        Largest h that counts as feasible, in the solver's units.
     variable : int, optional
         The variable, from 0, along which the line runs, a number too high for the last; default: the line through the
         next point, or along the first variable where the incumbent is to be evaluated once more.

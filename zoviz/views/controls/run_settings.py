@@ -28,7 +28,7 @@ class RunSettings(spec.RunSettings):
     zeta_samples = param.Integer(
         allow_None=True, label="Samples ζ", doc="Of rows, or of a follower's g, per replica; none: unlimited."
     )
-    tolerance = param.Number(precedence=-1)
+    tolerance = param.Number(default=None, allow_None=True, precedence=-1)
     label = param.String(precedence=-1)
     gap = param.Number(
         default=None,

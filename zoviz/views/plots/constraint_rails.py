@@ -29,14 +29,14 @@ _COLOURS = ("rgba(128,128,128,0.10)", "#0f86d0", "#f6cf9f", "#f0ab60", "#e2812f"
 """Slack, active, then violated from little to much: blue and orange are told apart by everybody."""
 
 
-def classes(h: Array, tolerance: float = 0.0) -> Array:
+def classes(h: Array, tolerance: float | Array = 0.0) -> Array:
     """Return the places in the palette of values of h (rows, m): 0 slack, 1 active, from 2 on violated; NaN unknown.
 
     Parameters
     ----------
     h : Array, shape (rows, m)
         Feasible where at most 0; each constraint is compared with its own largest violation and largest magnitude.
-    tolerance : float
+    tolerance : float or Array, shape (m,)
         Up to which nothing is violated.
     """
     with np.errstate(all="ignore"):
@@ -51,7 +51,7 @@ def classes(h: Array, tolerance: float = 0.0) -> Array:
     return np.where(np.isfinite(h), out, np.nan)
 
 
-def image(iterations: Array, h: Array, tolerance: float = 0.0) -> Array:
+def image(iterations: Array, h: Array, tolerance: float | Array = 0.0) -> Array:
     """Return the classes (m, COLUMNS) of h (rows, m) at iterations (rows,), evenly over the course."""
     places = np.linspace(iterations[0], iterations[-1], COLUMNS)
     rows = np.searchsorted(iterations, places, side="right") - 1
@@ -114,7 +114,7 @@ class ConstraintRails(pn.viewable.Viewer):
         iterations = np.array(list(self._known))
         if len(iterations) < 2:
             return
-        tolerance = 0.0 if self._run is None else self._run.tolerance
+        tolerance = 0.0 if self._run is None else self._run.tolerances
         strips = image(iterations, np.array(list(self._known.values())), tolerance)
         first = not len(self._column)
         with batched_changes(pn.state.curdoc if first else None):

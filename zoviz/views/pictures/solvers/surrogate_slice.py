@@ -31,10 +31,10 @@ _DEVIATIONS = 2.0
 
 
 class Request(NamedTuple):
-    """What a drawing is made of: a state, the largest h that is feasible, the variable, and f's level and size."""
+    """What a drawing is made of: a state, the largest h that are feasible, the variable, and f's level and size."""
 
     state: BayesianState
-    tolerance: float
+    tolerance: Array
     variable: int | None
     level: float
     size: float
@@ -117,9 +117,10 @@ class SurrogateSlice(Picture):
             return None
         units = run.units
         level, size = (0.0, 1.0) if units is None else (units.level, units.f)
+        tolerance = run.tolerances if units is None else run.tolerances / units.h
         variable = self.along - 1 if self.along else None
         key = run.progress.iteration, len(run.journal), self.along
-        return key, Request(run.state, run.tolerance, variable, level, size)
+        return key, Request(run.state, tolerance, variable, level, size)
 
     def prepare(self, subject: Any, data: Request) -> Drawing:
         """Predict along the line."""
