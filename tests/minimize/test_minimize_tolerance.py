@@ -68,6 +68,17 @@ def test_a_row_that_is_flat_around_the_start_has_no_size_and_no_tolerance(row: o
     assert result.success and result.maxcv == 0.0 == result.tolerance[0]
 
 
+@pytest.mark.parametrize("total", [1.0, 12345.678])
+def test_an_identity_up_to_round_off_is_met(total: float) -> None:
+    def balance(x: Array) -> float:
+        parts = total * np.array([0.1 + x[0] ** 2, 0.3, 0.2 + abs(x[1])]) / (0.6 + x[0] ** 2 + abs(x[1]))
+        return float(parts[0] + parts[1] + parts[2] - total)
+
+    equality = {"type": "eq", "fun": balance}
+    result = minimize(bowl, START, bounds=BOUNDS, constraints=[equality], max_calls=60)
+    assert result.success and result.fun < 1e-3 and result.tolerance.tolist() == [1e-6, 1e-6]
+
+
 def test_a_row_that_is_huge_far_away_has_the_size_that_it_has_at_the_start() -> None:
     result = minimize(bowl, START, bounds=[(-1e8, 1e8)] * 2, constraints=rows, max_calls=100)
     assert (result.tolerance <= 5e-6).all()

@@ -440,7 +440,7 @@ class Oracle:
         return value if units is None else units.value(value)
 
     def _keep_best(self, x: Array, place: Array, value: Evaluation) -> None:
-        """Keep what is better, of points in the solver's and the user's units; it waits where no row's size is known."""
+        """Keep what is better, of points in the solver's and the user's units; it waits for the sizes of rows."""
         if self._unjudged is not None:
             self._unjudged.append((x, place, value))
         else:

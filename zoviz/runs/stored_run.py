@@ -306,7 +306,8 @@ class StoredRun:
         """The best point with its constraints, by their names; printed, it is a table."""
         result = self.result
         points = Points(result.best_x, result.best_fun, result.best_h, result.x, result.fun, result.h)
-        return best_design(self.problem, points, result.tolerance)
+        tolerance = result.tolerance if "tolerance" in self._outcome else self.settings["tolerance"]
+        return best_design(self.problem, points, tolerance)
 
     @property
     def tolerances(self) -> Array:

@@ -125,6 +125,8 @@ _REACH = 0.25
 where functions grow fast or are not defined everywhere."""
 _PROBES = 4
 _ROUND_OFF = 1e-12
+_TINY, _ROUND_OFF_BITS = 1e-8, 10
+"""Values below 1e-8 that are all multiples of a 2^10th of the largest are round-off: others have more digits."""
 _FAR, _REPEATS = 0.5, 8
 """Half of a second difference's span, which is all of an interval, and calls at its middle."""
 _NEARER, _ALIKE = 0.1, 2.0
@@ -154,10 +156,10 @@ def present(
               v_j \in X \text{ random},
 
     f likewise, once f(x^0) is subtracted, and without the second part; where nothing changes, by the value itself, or
-    by 1 where it is 0. A constraint matters where it is 0, and on the way there it changes by |h_i(x^0)|, so by a
-    quarter of that over a quarter of the way, if evenly: one that is flat around the start would otherwise count a
-    thousandfold where it is not. 5 calls per replica. The figures of the first start that is defined serve every
-    replica, so that its course does not depend on how many others follow.
+    by 1 where it is 0, and where a row is all round-off. A constraint matters where it is 0, and on the way there it
+    changes by |h_i(x^0)|, so by a quarter of that over a quarter of the way, if evenly: one that is flat around the
+    start would otherwise count a thousandfold where it is not. 5 calls per replica. The figures of the first start that
+    is defined serve every replica, so that its course does not depend on how many others follow.
 
     The oracle gets the sizes that tolerances are relative to, too: ``_row_sizes``.
 
@@ -187,10 +189,10 @@ def present(
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
     moves = change > _ROUND_OFF * np.abs(level)
     size = np.where(moves, change, size)
-    size[1:] = np.maximum(size[1:], _REACH * np.abs(level[1:]))
+    rows = np.stack([level, *others])[:, 1:]
+    size[1:] = np.where(_is_round_off(rows), 1.0, np.maximum(size[1:], _REACH * np.abs(level[1:])))
     sizes = level[0], size[0], size[1:]
-    rows = np.where(moves[1:], _row_sizes(np.stack([level, *others])[:, 1:], size[1:]), 0.0)
-    oracle.set_units(units.with_values(*sizes), rows)
+    oracle.set_units(units.with_values(*sizes), np.where(moves[1:], _row_sizes(rows, size[1:]), 0.0))
     scaled = present_again(problem, oracle, *sizes)
     looks = _pays(estimator, oracle, curvature_scaling)
     width = _evened(oracle, units.with_values(*sizes), x0) if looks else None
@@ -206,6 +208,13 @@ def _row_sizes(rows: Array, size: Array) -> Array:
     first, second = np.sort(np.where(np.isfinite(rows), np.abs(rows), np.inf), axis=0)[:2]
     usual = np.minimum(np.abs(rows[0]), np.where(np.isfinite(second), second, first))
     return np.minimum(size, np.maximum(usual, 1.0))
+
+
+def _is_round_off(rows: Array) -> np.ndarray:
+    """Return which rows (k, m) to (m,) are what sums that cancel leave: tiny, of few digits, with no size to tell."""
+    largest = np.nan_to_num(np.abs(rows)).max(axis=0)
+    grain = np.exp2(np.floor(np.log2(np.where(largest > 0.0, largest, 1.0))) - _ROUND_OFF_BITS)
+    return np.asarray((largest < _TINY) & (np.nan_to_num(rows / grain) % 1.0 == 0.0).all(axis=0))
 
 
 def present_again(
