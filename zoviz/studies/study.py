@@ -46,7 +46,8 @@ class Study:
     seeds : iterable of int
     replicas, calls, iterations, seconds, samples, zeta_samples, targets, stop_at_targets, tolerance, checkpoint
     curvature_scaling
-        As for ``Run``; the tolerance is one figure for all, in the functions' units, as the published merit has it.
+        As for ``Run``; but the tolerance is one figure for all, in the functions' units: by default 1e-6, as usual in
+        benchmarks.
     sweeps : float, optional
         Budget of calls per replica in sweeps of n + 1, with each problem's own n, in the place of ``calls``.
     store : Store or str
@@ -84,7 +85,7 @@ class Study:
         zeta_samples: int | None = None,
         targets: Mapping[str, Any] | None = None,
         stop_at_targets: bool = False,
-        tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+        tolerance: float | None = None,
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
         curvature_scaling: str = ALWAYS,
         store: Store | str = defaults.STORE_URL,
@@ -94,7 +95,8 @@ class Study:
         self.name, self.store = name, Store(store) if isinstance(store, str) else store
         self.problems, self.solvers = _by_name(problems), _by_name(solvers)
         self.settings: dict[str, Any] = {setting: arguments[setting] for setting in SHARED}
-        self.settings |= {"targets": dict(targets or {}), "study": name}
+        judged_by = defaults.FEASIBILITY_TOLERANCE if tolerance is None else tolerance
+        self.settings |= {"targets": dict(targets or {}), "study": name, "tolerance": judged_by}
         if calls is not None and sweeps is not None:
             raise ValueError("Expected calls or sweeps as the budget of calls, got both: give one of them.")
         self._sweeps, self._command = sweeps, list(command)
