@@ -25,7 +25,7 @@ def test_the_budget_is_what_is_called_and_counted(max_calls: int, replicas: int)
 
 def test_the_default_budget_is_a_thousand_calls_per_variable_and_one() -> None:
     diary = Diary(f_at)
-    result = minimize(diary, [0.0, 0.0], bounds=BOUNDS, method="ZOBCEG")
+    result = minimize(diary, [0.0, 0.0], bounds=BOUNDS, method="ZOEG")
     assert 2900 < result.calls == len(diary.points) <= 3000
 
 

@@ -205,7 +205,7 @@ def test_options_reach_the_run_the_problem_and_the_solver() -> None:
     assert result.parameters["primal_step"] == 0.01 and result.parameters["dual_step"] > 0.0
     assert result.nit == 5 and result.trace["calls"].shape[1] == 2 and "gap" in result.trace.snapshot().columns
     calls = result.trace["calls"]
-    assert (calls[-1] - calls[0] == 5 * 8).all() and result.calls == 1 + calls[-1].sum(), "one call told m"
+    assert (calls[-1] - calls[0] == 5 * 8).all() and result.calls == calls[-1].sum()
     assert result.success and 0.0 < result.maxcv <= 0.5
 
 

@@ -14,10 +14,10 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.problems import BlackBox, LoadTracking, Problem
+from zoviz.problems import LoadTracking, Problem, StochasticQP
 from zoviz.runs.engine import worker as worker_module
 from zoviz.runs.engine.trace import Trace
-from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver, StormALM
 
 # --- budgets ----------------------------------------------------------------------------------------------------------
 
@@ -47,10 +47,10 @@ def test_budget_of_calls_is_never_exceeded(solver: type[Solver], budget: int) ->
 
 
 def test_a_budget_too_small_to_begin_is_said() -> None:
-    run = Run(problem=BlackBox(), solver=ZOCEG(), calls=2, replicas=2)
-    with pytest.raises(ValueError, match="Expected a budget that covers .* the start, got 2 oracle calls: raise it"):
+    run = Run(problem=StochasticQP(n=9), solver=StormALM(horizon=1000), replicas=2, samples=9)
+    with pytest.raises(ValueError, match="Expected a budget that covers .* the start, got 9 samples: raise it"):
         run.run()
-    assert run.status == "failed" and run.progress.calls <= 2
+    assert run.status == "failed" and run.progress.calls == 0
     with pytest.raises(ZovizError, match="no iterate yet"):
         _ = run.result
 

@@ -92,7 +92,7 @@ def test_a_replica_that_meets_nan_is_frozen_and_the_others_go_on(solver: Solver)
 
 
 def test_a_run_whose_replicas_are_all_frozen_fails_with_a_sentence() -> None:
-    problem = BlackBox(lambda x: float("nan"), bounds=[(-1, 1)])
+    problem = BlackBox(lambda x: float("nan") if x.any() else 0.0, bounds=[(-1, 1)], x0=[0.0])
     run = Run(problem=problem, solver=ZOCEG(**STEPS), replicas=3, iterations=10)
     with pytest.raises(OracleError, match="Expected finite values from the black box, got NaN or Inf.*every replica"):
         run.run()

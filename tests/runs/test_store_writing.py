@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from helpers.stores import EACH_KIND, Small
 from zoviz import Run
-from zoviz.core.errors import ZovizError
+from zoviz.core.errors import OracleError, ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.storage.schema import SEGMENTS
 from zoviz.runs.store import Store
@@ -194,8 +194,8 @@ def test_a_failed_run_keeps_what_it_had(store: Store) -> None:
 
 
 def test_a_run_that_fails_at_the_start_is_there_too(store: Store) -> None:
-    run = Run(problem=BlackBox(), solver=ZOCEG(), calls=2, replicas=2, store=store)
-    with pytest.raises(ValueError, match="Expected a budget"):
+    run = Run(problem=BlackBox(lambda x: np.nan, bounds=[(0, 1)]), solver=ZOCEG(), calls=2, replicas=2, store=store)
+    with pytest.raises(OracleError, match="Expected a value at the start"):
         run.run()
     stored = store.load(run.id)
     assert stored.status == "failed" and len(stored.trace) == 0

@@ -117,6 +117,7 @@ class ReplayingWorker(Worker):
     def _prepare(self) -> None:
         self.solver, self.resolved = self._untouched.clone(), {}
         self.notes.clear()
+        self.opening.clear()
         self.streams.restore({})
         super()._prepare()
         self._commit()

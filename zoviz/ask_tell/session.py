@@ -184,7 +184,7 @@ class AskTell:
         ZovizError
             Before the solver has begun: the values at the start, and those that choose its steps, come first.
         """
-        if self._worker.state is None:
+        if not self._worker.has_result:
             raise ZovizError("Expected a session past its start, got one that still chooses its steps: tell() first.")
         return self._worker.result
 

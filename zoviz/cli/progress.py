@@ -109,7 +109,7 @@ def _mean(column: np.ndarray) -> float | None:
 
 def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int:
     """Print the outcome and return the exit code."""
-    if run.state is None:
+    if not run.has_result:
         if as_json:
             show({"id": run.id, "status": run.status, "message": run.message})
         say(run.message)

@@ -117,18 +117,19 @@ def minimize(
     ValueError
         For arguments that make no sense.
     OracleError
-        Where ``fun`` returns no value at the start, or something useless.
+        Where ``fun`` returns no value at the start, nor near it, or something useless.
     Exception
         What ``fun`` raises, unless ``on_error="fail"``. Any exception, Ctrl-C's too, has the result so far as its
         attribute ``result``, where a point has been evaluated by then.
 
     Notes
     -----
-    3 calls at the start are spent on counting constraints and on noise (1 under a budget below 30, or where
-    ``noise`` is given). Where the last iterate is better than the best feasible point but violates, up to 20 calls go
-    into the boundary between them. Under noise the best point queried is partly the luckiest: x is then the better of
-    it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are such means. Where noise is not
-    known, the best point is called again along the run, too, for about 2 % of the calls.
+    2 calls at the start are spent on noise (none under a budget below 30, or where ``noise`` is given). Where there is
+    no value at the start, other points are tried, near it and then anywhere in the bounds, by up to a quarter of the
+    calls. Without noise no point is paid for twice. Where the last iterate is better than the best feasible point but
+    violates, up to 20 calls go into the boundary between them. Under noise the best point queried is partly the
+    luckiest: x is then the better of it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are
+    such means. Where noise is not known, the best point is called again along the run, too, for about 2 % of the calls.
 
     Examples
     --------

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Mapping
+from itertools import islice
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core import defaults
-from zoviz.core.errors import OracleError, described
+from zoviz.core.errors import OracleError
 from zoviz.core.ranking import first_by_means, is_feasible
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -23,6 +24,7 @@ from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.problems.user.base import Simulation
+from zoviz.runs.engine import start
 from zoviz.runs.engine.result import OptimizeResult, Result
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
@@ -43,10 +45,21 @@ RETREATS = 20
 
 
 class Facts(NamedTuple):
-    """The findings of the first calls: whether values are noisy, and how many calls were made."""
+    """The findings of the first calls.
+
+    Attributes
+    ----------
+    noisy : bool
+        Whether values are noisy.
+    calls : int
+        Calls that told it.
+    starts : int
+        Calls at starts, whose values are kept for the run, which counts them.
+    """
 
     noisy: bool
     calls: int
+    starts: int
 
 
 class Answer(NamedTuple):
@@ -102,6 +115,11 @@ class Session:
         self._noise_is_known = noise_is_known or problem.analytic or problem.noise != unsaid
         seed = _whole(self._settings["seed"], "seed", 0)
         self._replicas = _whole(self._settings["replicas"], "replicas", 1)
+        if self._max_calls < self._replicas:
+            raise ValueError(
+                f"Expected max_calls to leave a call for each of {self._replicas} replicas, got {self._max_calls}: "
+                "raise it."
+            )
         self._all_fixed = isinstance(domain, Box) and bool((domain.lower == domain.upper).all())
         self._streams = Streams(seed + 1, 1)  # of a problem's additive noise; the run's own are of the seed
         if isinstance(problem, Simulation):
@@ -123,23 +141,24 @@ class Session:
         callback : callable, optional
         """
         call = None if callback is None else adapted(callback)  # first: where it is refused nothing is paid
-        facts = self.examine()
+        facts, value = self.examine()
         if self._all_fixed:
+            self._best.enter(*value)
             solver, reason = self._solver(method, options, 1)
             note = "The bounds leave no variable free, so that one call tells everything."
             return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
         if facts.noisy and self._problem.contract == "deterministic":
             self._problem.param.update(noise="independent", noise_scale=0.0)  # its own, and none is added
-        reserve = self._repeats(facts)
-        most = max(1, (self._max_calls - facts.calls - reserve) // self._replicas)
-        solver, reason = self._solver(method, options, most)
-        reserve = reserve or self._retreats(solver)
-        calls = (self._max_calls - facts.calls - reserve) // self._replicas
+        left = self._max_calls - facts.calls
+        spare = max(left - self._replicas, 0)  # every replica has a call at least
+        reserve = min(self._repeats(facts), spare)
+        solver, reason = self._solver(method, options, max(1, (left - reserve) // self._replicas))
+        reserve = reserve or min(self._retreats(solver), spare)
+        calls = (left - reserve) // self._replicas
         if calls < 1:
-            raise ValueError(
-                f"Expected max_calls to leave a call for each of {self._replicas} replicas, got {self._max_calls}, of "
-                f"which {facts.calls + reserve} are spent otherwise: raise it."
-            )
+            self._best.enter(*value)
+            note = f"The budget of {self._max_calls} calls covers the start alone."
+            return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
         run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls}))
         noise = self._finish(run, reserve, None if call is None else self._observer(call, run, facts))
         if noise.found:
@@ -147,7 +166,7 @@ class Session:
             facts, reserve = facts._replace(noisy=True), min(MEANS, left)
         answer = self.answer(run, facts, reserve)
         # A run that spent its budget in mid-step still tells by its last state what was at work.
-        notes = [reason, run.message, run.solver.closing_note(run.state)]
+        notes = [reason, run.message, "" if run.state is None else run.solver.closing_note(run.state)]
         return self._folded(facts, answer, type(run.solver).__name__, run, notes)
 
     def _finish(self, run: Run, reserve: int, observer: Callable[[], None] | None) -> NoiseWatch:
@@ -162,44 +181,49 @@ class Session:
                 raise
         return worker.noise
 
-    def examine(self) -> Facts:
-        """Count the constraints, and see whether values are noisy; charged.
+    def examine(self) -> tuple[Facts, tuple[Array, Evaluation]]:
+        """Count the constraints, and see whether values are noisy, at the run's first start that has a value; charged.
+
+        Returns
+        -------
+        Facts
+        tuple of Array, shape (1, n), and Evaluation
+            That start and its value.
 
         Raises
         ------
         OracleError
-            Where there is no value at the start.
+            Where there is no value at the start, nor at others in its place.
         """
-        problem, place = self._problem, self._start
-        value = self._first_value(place)
-        if isinstance(value, Failure):
-            if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
-                raise value.error
-            raise OracleError(f"Expected a value at the start, got none: {described(value.error)}") from value.error
-        if not (np.isfinite(value.f) and np.isfinite(value.h).all()):
-            raise OracleError(
-                f"Expected finite values at the start, got f = {value.f:g} and h = {value.h}: begin where the "
-                "functions are defined."
-            )
-        if self._noise_is_known or self._all_fixed or self._max_calls < LEAST_BUDGET:
-            return Facts(problem.contract != "deterministic", 1)
-        again = self._values(np.repeat(place[None], REPEATS, axis=0))
-        return Facts(bool(unlike(again.stacked, value.stacked).any()), 1 + REPEATS)
-
-    @property
-    def _start(self) -> Array:
-        """The point (n,) of the first call: the start, or one amid the box in which starts are drawn."""
-        if isinstance(self._problem, Simulation):
-            return self._problem.start
-        return self._problem.initial(Streams(self._settings["seed"], self._replicas))[0]
-
-    def _first_value(self, place: Array) -> Evaluation | Failure:
+        kept = self._first_values()
+        place, value = kept[-1]
+        if isinstance(value, Failure) or not (np.isfinite(value.f) and np.isfinite(value.h).all()):
+            raise start.no_value(self._problem, len(kept), value)
+        noisy, calls = self._problem.contract != "deterministic", 0
+        if not (self._noise_is_known or self._all_fixed or self._max_calls < LEAST_BUDGET):
+            again, calls = self._values(np.repeat(place[None], REPEATS, axis=0)), REPEATS
+            noisy = noisy or bool(unlike(again.stacked, value.stacked).any())
         if not isinstance(self._problem, Simulation):
-            return self._values(place)
-        value = self._problem.probe()
-        if isinstance(value, Evaluation):
-            self._best.enter(place[None], Evaluation(value.f[None], value.h[None]))
-        return value
+            return Facts(noisy, calls + len(kept), 0), (place[None], Evaluation(value.f[None], value.h[None]))
+        for outcome in kept:
+            self._problem.keep(*outcome)
+        return Facts(noisy, calls, len(kept)), (place[None], Evaluation(value.f[None], value.h[None]))
+
+    def _first_values(self) -> list[tuple[Array, Evaluation | Failure]]:
+        """Return the run's first starts (n,), to the one that has a value, and their outcomes."""
+        problem, most = self._problem, self._max_calls - REPEATS - RETREATS
+        most = min(self._max_calls, 1 + start.tries(most // self._replicas))
+        kept: list[tuple[Array, Evaluation | Failure]] = []
+        for x in islice(start.candidates(problem, Streams(self._settings["seed"], self._replicas)), most):
+            place = start.places(problem, x)[0]
+            value = problem.probe(place) if isinstance(problem, Simulation) else self._values(place)
+            kept.append((place, value))
+            if isinstance(value, Failure):
+                if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
+                    raise value.error
+            elif np.isfinite(value.f) and np.isfinite(value.h).all():
+                break
+        return kept
 
     def _values(self, x: Array) -> Evaluation:
         """Return the values at points (..., n), noise included, which are entered into the best point."""
@@ -218,8 +242,8 @@ class Session:
         result, noise = run.result, None if run.worker is None else run.worker.noise
         leader = _leader(result)
         if facts.noisy and reserve >= 4:
-            last = result.x[leader]
-            if run.solver.verifies(run.state) and np.isfinite(last).all() and not (noise and noise.unsure.any()):
+            last, sure = result.x[leader], not (noise and noise.unsure.any())
+            if run.state is not None and run.solver.verifies(run.state) and np.isfinite(last).all() and sure:
                 candidates = {"the point that the method verified": last}
             else:
                 candidates = {"the best point queried": self._best.x, "the last iterate": last}
@@ -370,7 +394,7 @@ class Session:
             h=answer.h,
             status=RunStatus.FINISHED if run is None else run.status,
             nit=0 if result is None else result.nit,
-            calls=facts.calls + answer.calls + (0 if result is None else int(result.calls.sum())),
+            calls=facts.calls + answer.calls + (facts.starts if result is None else int(result.calls.sum())),
             failures=failures,
             multipliers=np.full(self._problem.m, np.nan) if result is None else result.multipliers[_leader(result)],
             best_x=answer.x.copy() if answer.feasible else np.full_like(answer.x, np.nan),

@@ -11,13 +11,15 @@ import numpy as np
 
 from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent, ZovizError
+from zoviz.core.ranking import ON_BOUNDARY
 from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, all_finite
 from zoviz.core.units import Units, as_box
 from zoviz.evaluation.real_numbers import checked
-from zoviz.oracle.best_point import keep_best
+from zoviz.oracle.best_point import FirstBest, keep_best
 from zoviz.oracle.ledger import Ledger, Purpose
+from zoviz.oracle.memory import Memory
 from zoviz.oracle.quantum import digits, quantum
 from zoviz.oracle.samples import XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
@@ -25,6 +27,8 @@ from zoviz.oracle.value_source import Question, ValueSource
 from zoviz.problems.base import Problem
 
 Listener: TypeAlias = Callable[[Array, Evaluation], object]
+_IDLE_SWEEPS = 1000
+"""Sweeps of n + 1 known points in a row after which a run goes round in a circle: no budget of calls would end it."""
 
 
 class Oracle:
@@ -49,6 +53,10 @@ class Oracle:
     listeners : sequence of callable
         Called with the points (k, n) of every request that are evaluated, and with their values, noise included, both
         in the user's units.
+    remembers : bool
+        Whether the value at a point that was evaluated before, to the bit, is given again at no call: under the
+        contract "deterministic", where the problem is evaluated point by point. Calls for ``Purpose.NOISE`` are made
+        all the same.
 
     Attributes
     ----------
@@ -89,8 +97,12 @@ class Oracle:
         Where; NaN before the first.
     best_h : Array, shape (R, m)
         The constraints there. All three in the user's units.
+    first_best : FirstBest or None
+        The best points so far, feasible or not, while a run that has set it begins.
     tolerance, user_tolerance : Array, shape (m,)
         Largest h that counts as feasible, as the solver sees it, and in the user's units.
+    recalled, idle : ndarray of int, shape (R,)
+        Points that were answered from memory, in all, and since the replica's last call.
     """
 
     def __init__(
@@ -103,6 +115,7 @@ class Oracle:
         sample_limit: int | None = None,
         zeta_limit: int | None = None,
         listeners: Sequence[Listener] = (),
+        remembers: bool = False,
     ) -> None:
         replicas = streams.replicas
         self._listeners = tuple(listeners)
@@ -135,6 +148,9 @@ class Oracle:
         self.samples = SampleCounts(replicas, sample_limit, zeta_limit)
         self.sampled = problem.contract != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
+        self._remembers = remembers and problem.pointwise
+        self._memory = Memory(replicas, self.n, self.m, self._lasting)
+        self.recalled, self.idle = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
         self._stage: Stage | None = None
         self._ceiling: int | Array | None = limit  # the budget, in a stage its limit too
         self.active = self.run_active = np.ones(replicas, dtype=bool)
@@ -145,6 +161,7 @@ class Oracle:
         self.best_x = np.full((replicas, self.n), np.nan)
         self.best_h = np.full((replicas, self.m), np.nan)
         self._kept_back, self._kept_in_logs = 0, True
+        self.first_best: FirstBest | None = None
         self.resample()
 
     @property
@@ -157,6 +174,11 @@ class Oracle:
         """The number of calls of a replica that was never frozen."""
         return self._spent
 
+    @property
+    def stands_still(self) -> bool:
+        """Whether every active replica has asked for nothing but known points for very long."""
+        return self._remembers and bool((self.idle > _IDLE_SWEEPS * (self.n + 1))[self.active].all())
+
     def set_units(self, units: Units, sizes: Array | None = None) -> None:
         """Take points and return values in these units from now on; judge by sizes of rows, once they are known.
 
@@ -168,13 +190,17 @@ class Oracle:
         """
         self.units, self.domain = units, units.domain
         self.bounds = None if self._user_bounds is None else as_box(units.domain)
-        self._sizes = self._sizes if sizes is None else sizes
-        if self._relative and self._sizes is not None:
-            self.user_tolerance = defaults.FEASIBILITY_TOLERANCE * self._sizes
+        self.judge_by(self._sizes if sizes is None else sizes)
+        self.tolerance = self.user_tolerance / units.h
+
+    def judge_by(self, sizes: Array | None) -> None:
+        """Take tolerances to be relative to these sizes of rows (m,), and judge the points that waited for them."""
+        self._sizes = sizes
+        if self._relative and sizes is not None:
+            self.user_tolerance = defaults.FEASIBILITY_TOLERANCE * sizes
             waiting, self._unjudged = self._unjudged or [], None
             for one in waiting:
                 self._keep_best(*one)
-        self.tolerance = self.user_tolerance / units.h
 
     def quantum(self, values: Array, scattered: bool = False) -> Array:
         """Return the step of every output (1 + m,) that is rounded, 0 of the others, by values (q, 1 + m), f first.
@@ -219,6 +245,9 @@ class Oracle:
             "samples": self.samples.snapshot(),
             "ledger": self.ledger.snapshot(),
             "sizes": self._sizes,
+            "memory": self._memory.snapshot(),
+            "recalled": self.recalled.copy(),
+            "idle": self.idle.copy(),
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -244,6 +273,9 @@ class Oracle:
         elif self.sampled:
             self.samples.forget()
         self.ledger.restore(snapshot.get("ledger"))
+        if "memory" in snapshot:
+            self._memory.restore(snapshot["memory"])
+            self.recalled, self.idle = snapshot["recalled"].copy(), snapshot["idle"].copy()
 
     @property
     def may_differ(self) -> bool:
@@ -334,7 +366,7 @@ class Oracle:
         replicas : ndarray of bool, shape (R,)
             Those that the stage is for; of these, the active ones take part.
         free : tuple of Array, shape (R, n), and Evaluation, optional
-            A point of each replica and its joint value, where that does not change: asked for in the stage, it is free.
+            A point of each replica and its joint value, where that does not change: it is remembered in the stage.
 
         Yields
         ------
@@ -349,13 +381,16 @@ class Oracle:
         if self._stage is not None:
             raise ZovizError("Expected one stage at a time, got another within a stage: leave the first before.")
         failed, any_failed, all_active = self.failed, self.any_failed, self.all_active
-        self._stage = stage = Stage(limit if self._limit is None else np.minimum(limit, self._limit), free)
+        memory = self._memory
+        if free is not None:
+            self._memory = self._with_known(*free)
+        self._stage = stage = Stage(limit if self._limit is None else np.minimum(limit, self._limit))
         self._ceiling, self.active = stage.limit, self.run_active & replicas
         self.failed, self.any_failed, self.all_active = stage.failed, False, bool(self.active.all())
         try:
             yield stage
         finally:
-            self._stage, self._ceiling, self.active = None, self._limit, self.run_active
+            self._memory, self._stage, self._ceiling, self.active = memory, None, self._limit, self.run_active
             self.failed, self.any_failed, self.all_active = failed, any_failed, all_active
 
     def __call__(self, x: Array, mask: np.ndarray | None = None) -> Evaluation:
@@ -385,28 +420,66 @@ class Oracle:
             Before evaluating, for a point outside bounds that hold for every call. What only round-off took outside is
             evaluated on the bound.
         """
-        if self._stage is not None:
-            return self._stage_values(self._stage, x, mask)
-        return self._paid_values(x, mask)
+        if self._stage is None and not (self._memory or (self._remembers and self._lasting)):
+            return self._paid_values(x, mask)
+        return self._known_values(x, mask)
 
-    def _stage_values(self, stage: Stage, x: Array, mask: np.ndarray | None) -> Evaluation:
-        """Return the values in a stage: free ones, and the rest for which each replica pays for all or none."""
+    def _known_values(self, x: Array, mask: np.ndarray | None) -> Evaluation:
+        """Return values from memory, and the rest, for which in a stage each replica pays for all or none."""
         points = x[:, None] if x.ndim == 2 else x
         live = np.broadcast_to(self.active[:, None], points.shape[:2])
         live = live if mask is None else live & mask
-        free = live & stage.is_free(points)
-        paid = live & ~free
-        paid &= self.affords(paid.sum(axis=1))[:, None]
+        known, numbers = self._recall(points, live)
+        paid = live & ~known
+        if self._stage is not None:
+            paid &= self.affords(paid.sum(axis=1))[:, None]
+            self._stage.answered += (paid | known).sum(axis=1)
+        value = Evaluation(numbers[..., 0], numbers[..., 1:])
+        value = value if self.units is None else self.units.value(value)
         if paid.any():
-            value = self._paid_values(points, paid)
-        else:
-            value = Evaluation(np.full(paid.shape, np.nan), np.full((*paid.shape, self.m), np.nan))
-        stage.answer(value, paid, free)
+            with self.purpose(self._purpose_of(x)):
+                value = self._paid_values(points, paid).where(paid, value)
+        if self._remembers:
+            count = known.sum(axis=1)
+            self.recalled += count
+            self.idle = np.where(paid.any(axis=1), 0, self.idle + count)
         if x.ndim == 3:
             return value
         value = Evaluation(value.f[:, 0], value.h[:, 0])
         self.fail(~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)))
         return value
+
+    def probe(self, x: Array, mask: np.ndarray) -> Evaluation:
+        """Return the values at a start x (R, n) of the replicas of a mask (R,), f (R,) and h (R, m); none fails by it.
+
+        Who asks for them next pays nothing.
+        """
+        with self.purpose(Purpose.START):
+            value = self(x[:, None], mask[:, None])
+        if not (self._remembers and self._lasting):
+            user = value if self.units is None else self.units.user_value(value)
+            self._memory.enter(x[:, None] if self.units is None else self.units.point(x[:, None]), user, mask[:, None])
+        return Evaluation(value.f[:, 0], value.h[:, 0])
+
+    @property
+    def _lasting(self) -> bool:
+        return self.contract == "deterministic"
+
+    def _recall(self, points: Array, live: np.ndarray) -> tuple[np.ndarray, Array]:
+        """Return which of the points (R, q, n) are remembered, and their values (R, q, 1 + m) in the user's units."""
+        outdated = self._memory.lasting and not self._lasting  # the values have turned out to be noisy
+        if outdated or self._purpose is Purpose.NOISE or not self._memory:
+            return np.zeros(live.shape, dtype=bool), np.full((*live.shape, 1 + self.m), np.nan)
+        return self._memory.recall(points if self.units is None else self.units.point(points), live)
+
+    def _with_known(self, x: Array, value: Evaluation) -> Memory:
+        """Return the memory with the values at points (R, n) in it; another one where there is none to be kept."""
+        units, everyone = self.units, np.ones((len(x), 1), dtype=bool)
+        memory = self._memory if self._remembers else Memory(len(x), self.n, self.m, True)
+        place, value = (x, value) if units is None else (units.point(x), units.user_value(value))
+        known = memory.recall(place[:, None], everyone)[0]
+        memory.enter(place[:, None], Evaluation(value.f[:, None], value.h[:, None]), ~known)
+        return memory
 
     def _paid_values(self, x: Array, mask: np.ndarray | None, again: Array | None = None) -> Evaluation:
         """Charge the points, (R, n) or (R, q, n), of which ``mask`` says, and return their values, (R,) or (R, q).
@@ -437,6 +510,10 @@ class Oracle:
         for listener in self._listeners:
             points, f, h = place[due], value.f[due], value.h[due]
             listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
+        if self.first_best is not None:
+            self.first_best.take(place, value, self.user_tolerance, self.domain.contains(x, ON_BOUNDARY))
+        if self._remembers and self._lasting and x.ndim == 3:
+            self._memory.enter(place, value, due)
         return value if units is None else units.value(value)
 
     def _keep_best(self, x: Array, place: Array, value: Evaluation) -> None:

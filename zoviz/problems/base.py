@@ -48,6 +48,8 @@ class Problem(Noisy):
     """Columns of a trace that only this problem measures; ``zoviz.runs.engine.columns`` has those of all."""
     keeps_bounds: bool = False
     """Whether X, a box, holds for every call, also those of differences; often a parameter. Otherwise for iterates."""
+    partial: ClassVar[bool] = False
+    """Whether there may be points of X without a value, the start among them."""
     programs: ClassVar[tuple[str, ...]] = ()
     """Parameters that say what is launched: a stored problem is made again only where somebody trusts them."""
 
@@ -171,8 +173,15 @@ class Problem(Noisy):
         ``evaluation_count`` in it is the number of points that a run has asked for so far.
         """
 
-    def count_constraints(self, place: Array) -> None:
-        """Find out the number of constraints where only a call tells it: at a place (n,) that a run asks for first."""
+    def count_constraints(self, place: Array) -> bool:
+        """Find out the number of constraints where only a call tells it: at a place (n,) that a run asks for first.
+
+        Returns
+        -------
+        bool
+            Whether it is known now: if not, another place may tell it.
+        """
+        return True
 
     @property
     def pointwise(self) -> bool:
@@ -248,6 +257,10 @@ class Problem(Noisy):
         if self.start_radius is None:
             return self.domain.sample(unit)
         return self.domain.project(self.start_radius * (2.0 * unit - 1.0))
+
+    def other_start(self, x0: Array, attempt: int, streams: Streams) -> Array:
+        """Return other starts (R, n) than x0, which gave no values, at each attempt, from 1: drawn again."""
+        return self.initial(streams)
 
     @property
     def noisy_constants(self) -> Constants | None:

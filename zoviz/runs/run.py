@@ -26,6 +26,7 @@ from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import ALWAYS, EVERY_CALL, SETTINGS, RunSettings, RunSpec
+from zoviz.runs.engine.start import count_constraints
 from zoviz.runs.engine.steering import Change, Journal, Steering
 from zoviz.runs.engine.stopping import Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
@@ -167,6 +168,9 @@ class Run(RunSettings):
         arguments = locals()  # the settings among them are passed on by name; read before there are other variables
         settings = {name: arguments[name] for name in SETTINGS} | {"targets": dict(targets or {})}
         settings["unit_sizes"] = None if unit_sizes is None else dict(unit_sizes)
+        # The choice of a method needs m: by the call that comes first anyway.
+        if isinstance(solver, str) and solver.casefold() == AUTO and isinstance(problem, Problem):
+            count_constraints(problem, seed, replicas, calls)
         problem, solver, self._reason = matched(problem, solver, calls)
         super().__init__(problem=problem, solver=solver, store=store, **settings)
         self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
@@ -510,11 +514,16 @@ class Run(RunSettings):
         return () if self._worker is None else self._worker.guard.divergences
 
     @property
+    def has_result(self) -> bool:
+        """Whether there is an outcome to be asked for."""
+        return self._worker is not None and self._worker.has_result
+
+    @property
     def result(self) -> Result:
         """The outcome, in SciPy's names; callable once the run has started."""
         if self._worker is None:
             raise ZovizError("Expected a run that has started, got none: call start() or run() first.")
-        if self._worker.state is None:
+        if not self.has_result:
             raise ZovizError(f"The run has no iterate yet (it is {self.status}). {self.message}".rstrip())
         return self._worker.result
 
@@ -522,13 +531,18 @@ class Run(RunSettings):
     def best_design(self) -> BestDesign:
         """The best point so far with its constraints, by their names; printed, it is a table."""
         worker = self._worker
-        if worker is None or worker.state is None:
+        if worker is None or not worker.has_result:
             raise ZovizError(f"Expected a run that has a point, got one that is {self.status}: start it first.")
-        oracle, iterate, units = worker.oracle, worker.solver.iterate(worker.state), self.units
-        value = iterate.value
-        if value is None:  # a method that does not show it: a function of the user's is not called for a table
-            value = Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
-        x, value = (iterate.x, value) if units is None else (units.point(iterate.x), units.user_value(value))
+        oracle, units = worker.oracle, self.units
+        unknown = Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
+        if worker.state is None:  # its budget was spent before the method began
+            first = oracle.first_best
+            x, value = (oracle.best_x, unknown) if first is None else (first.x, first.value)
+        else:
+            iterate = worker.solver.iterate(worker.state)
+            # Of a method that does not show its values none are known: a function of the user's is not called here.
+            x, value = iterate.x, iterate.value or unknown
+            x, value = (x, value) if units is None else (units.point(x), units.user_value(value))
         best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
         return best_design(worker.problem, Points(*best, x, *value), oracle.user_tolerance)
 

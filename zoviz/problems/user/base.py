@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import param
@@ -20,6 +20,17 @@ from zoviz.evaluation.function_call import Failure, at
 from zoviz.evaluation.scipy_constraints import Bounds, box, listed
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
+
+_REACHES = (1 / 64, 1 / 16, 1 / 4, 1.0)
+"""Distances from a given start at which others are tried, as shares of the box."""
+
+
+class _EarlyValue(NamedTuple):
+    """The outcome of a call before the run that asks for it, at its place (n,), and the functions then."""
+
+    place: Array
+    outcome: Evaluation | Failure
+    functions: tuple[Any, ...]
 
 
 class Simulation(Problem):
@@ -37,6 +48,7 @@ class Simulation(Problem):
     __abstract = True
 
     analytic = False
+    partial = True
 
     bounds: param.Parameter[Bounds | None] = param.Parameter(
         default=None, label="Bounds", doc="n pairs (lower, upper)."
@@ -110,6 +122,7 @@ class Simulation(Problem):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params | {name: listed(params[name]) for name in ("bounds", "x0") if name in params})
+        self._early_values: dict[int, _EarlyValue] = {}
         self._m = self.m_constraints
         self._place()
         self._evaluator = self._make_evaluator()
@@ -141,9 +154,9 @@ class Simulation(Problem):
         self._lends_evaluator = True
 
     def clone(self) -> Self:
-        """Return a clone around the same functions or program."""
+        """Return a clone around the same functions or program, which shares the values that are kept for a run."""
         clone = super().clone()
-        clone._m = self._m
+        clone._m, clone._early_values = self._m, self._early_values
         if self._lends_evaluator:
             clone._evaluator, clone._lends_evaluator = self._evaluator, True
         return clone
@@ -219,6 +232,20 @@ class Simulation(Problem):
             return super().initial(streams)
         return np.repeat(self._start[None], streams.replicas, axis=0)
 
+    def other_start(self, x0: Array, attempt: int, streams: Streams) -> Array:
+        """Return other starts (R, n): drawn again; or in turn inwards from x0, around it, and anywhere."""
+        if self._start is None:
+            return super().other_start(x0, attempt, streams)
+        unit, (turn, kind) = streams.uniform("other start", self.n), divmod(attempt - 1, 3)
+        if kind == 2 or turn >= len(_REACHES):  # anywhere, or half of the way there
+            return self.domain.project(x0 + (0.5 if attempt % 2 else 1.0) * (self.domain.sample(unit) - x0))
+        reach = _REACHES[turn]
+        if kind == 0:
+            return self.domain.project(x0 + reach * (self.domain.sample(np.full(self.n, 0.5)) - x0))
+        width = self.domain.upper - self.domain.lower
+        width = np.where(np.isfinite(width), width, 2.0 * np.maximum(np.abs(x0), 1.0))
+        return self.domain.project(x0 + reach * width * (unit - 0.5))
+
     @property
     def failure_message(self) -> str:
         """The sentence why the first failed evaluation failed; empty where none did."""
@@ -246,10 +273,45 @@ class Simulation(Problem):
         """Return what computes the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
         raise NotImplementedError(f"{type(self).__name__} must define call(m).")
 
-    def probe(self) -> Evaluation | Failure:
-        """Evaluate at ``start`` by one call, after which m is known."""
-        with closing(self._outcomes([self.start])) as outcomes:
+    def probe(self, place: Array) -> Evaluation | Failure:
+        """Evaluate at a place (n,) by one call."""
+        with closing(self._outcomes([place])) as outcomes:
             return next(outcomes)[1]
+
+    def keep(self, place: Array, outcome: Evaluation | Failure) -> None:
+        """Keep the outcome of a call at a place (n,) that was made ahead, for the run that asks for it, once."""
+        self._early_values[id(outcome)] = _EarlyValue(place.copy(), outcome, self._functions)
+
+    @property
+    def _functions(self) -> tuple[Any, ...]:
+        """The functions that values are of."""
+        return ()
+
+    def _take_early_values(self, points: Array) -> dict[int, Evaluation]:
+        """Take the values that are kept for some of the points (k, n), once each: by the points' numbers."""
+        if self._m is None:
+            self.count_constraints(points[0])
+        early: dict[int, Evaluation] = {}
+        for key, one in tuple(self._early_values.items()):
+            rows = np.flatnonzero((points == one.place).all(axis=1))
+            same = all(own is other for own, other in zip(self._functions, one.functions, strict=True))
+            # None where another run of the same functions has taken it meanwhile.
+            if same and rows.size and int(rows[0]) not in early and self._early_values.pop(key, None) is not None:
+                outcome = one.outcome
+                early[int(rows[0])] = self._failed(outcome, one.place) if isinstance(outcome, Failure) else outcome
+        return early
+
+    def _completed(
+        self, early: dict[int, Evaluation], count: int, others: Callable[[np.ndarray], Evaluation]
+    ) -> Evaluation:
+        """Return values f (count,) and h (count, m): the early ones, and what ``others`` says of the other points."""
+        f, h = np.empty(count), np.empty((count, self.m))
+        for i, value in early.items():
+            f[i], h[i] = value
+        rest = np.setdiff1d(np.arange(count), list(early))
+        if rest.size:
+            f[rest], h[rest] = others(rest)
+        return Evaluation(f, h)
 
     def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
         return self._evaluator.outcomes(self.call(self.m), points)
@@ -269,13 +331,21 @@ class Simulation(Problem):
         OracleError
             For a value of the wrong shape. What a user's functions raise themselves goes through.
         """
-        f, h = np.empty(len(points)), np.empty((len(points), self.m))
-        with closing(self._outcomes(list(points))) as outcomes:
-            for i, value in outcomes:
-                f[i], h[i] = value = self._failed(value, points[i]) if isinstance(value, Failure) else value
-                if each is not None:
-                    each(i, value)
-        return Evaluation(f, h)
+        early = self._take_early_values(points) if len(points) else {}
+        if each is not None:
+            for i, value in early.items():
+                each(i, value)
+
+        def others(rest: np.ndarray) -> Evaluation:
+            f, h = np.empty(len(rest)), np.empty((len(rest), self.m))
+            with closing(self._outcomes(list(points[rest]))) as outcomes:
+                for i, value in outcomes:
+                    f[i], h[i] = value = self._failed(value, points[rest[i]]) if isinstance(value, Failure) else value
+                    if each is not None:
+                        each(int(rest[i]), value)
+            return Evaluation(f, h)
+
+        return self._completed(early, len(points), others)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Return values f (...) and h (..., m) at points (..., n), one by one; raises as ``collect`` does."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import param
@@ -29,15 +29,6 @@ def hs22_constraints(x: Array) -> Array:
 
 Functions: TypeAlias = Callable[..., Any] | Sequence[Callable[..., Any]]
 """One function or several, x of shape (n,) to a number or to numbers."""
-
-
-class _EarlyValue(NamedTuple):
-    """The value of the call that told the number of constraints, at its place (n,), and the functions then."""
-
-    place: Array
-    value: Evaluation
-    objective: Any
-    constraints: Any
 
 
 class BlackBox(Simulation):
@@ -120,17 +111,10 @@ class BlackBox(Simulation):
                 )
             params = {"objective": objective, "constraints": rows, "bounds": bounds} | params
         super().__init__(**({"x0": x0, "m_constraints": m} | params))
-        self._early_values: dict[int, _EarlyValue] = {}
 
     def _make_evaluator(self) -> Evaluator:
         check_workers(self.workers, self.timeout, self.vectorised)
         return super()._make_evaluator()
-
-    def clone(self) -> Self:
-        """Return a clone around the same functions, which shares the value that has told the number of constraints."""
-        clone = super().clone()
-        clone._early_values = self._early_values
-        return clone
 
     def call(self, m: int | None) -> FunctionCall:
         """Return what evaluates all functions at one point (n,) in one joint call."""
@@ -145,74 +129,56 @@ class BlackBox(Simulation):
             return len(self.constraints)
         return self._counted_at(self.start)
 
-    def count_constraints(self, place: Array) -> None:
+    def count_constraints(self, place: Array) -> bool:
         """Find out the number of constraints, where only a call tells it, by the value at a place (n,).
 
         The value is kept, and is the answer when a run asks for it: no call is made that is not charged.
+
+        Returns
+        -------
+        bool
+            Whether it is known now; False where the call failed and failures are values.
         """
         if self._m is not None or self.joint or not callable(self.constraints):
-            return
-        early = next(iter(tuple(self._early_values.values())), None)
-        self._m = self._counted_at(place) if early is None else len(early.value.h)
+            return True
+        outcomes = [one.outcome for one in tuple(self._early_values.values())]
+        early = next((one for one in outcomes if isinstance(one, Evaluation)), None)
+        if early is not None:
+            self._m = len(early.h)
+            return True
+        try:
+            self._m = self._counted_at(place)
+        except Exception:  # a user's function may raise anything
+            if self.on_error == "raise":
+                raise
+        return self._m is not None
 
     def _counted_at(self, place: Array) -> int:
         """Return the number of constraints by the value at a place (n,), which is kept."""
         value = self._evaluator.once(self.call(None), place)
         if isinstance(value, Evaluation):
-            self._early_values[id(value)] = _EarlyValue(place.copy(), value, self.objective, self.constraints)
-            return len(value.h)
+            self._m = len(value.h)
+            self.keep(place, value)
+            return self._m
         # The objective may fail where the constraints do not; a run that meets the same error says so itself.
-        value = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), place)
-        if isinstance(value, Failure):
-            value.error.add_note("The call was to count the constraints: with m given it is not needed.")
-            raise value.error
-        return len(value.h)
+        if self.on_error == "fail":
+            self.keep(place, value)
+        alone = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), place)
+        if isinstance(alone, Failure):
+            alone.error.add_note("The call was to count the constraints: with m given it is not needed.")
+            raise alone.error
+        return len(alone.h)
 
-    def _take_early_values(self, points: Array) -> dict[int, Evaluation]:
-        """Take the values that are kept for some of the points (k, n), once each: by the points' numbers."""
-        if self._m is None and len(points):
-            self.count_constraints(points[0])
-        early: dict[int, Evaluation] = {}
-        for key, one in tuple(self._early_values.items()):
-            rows = np.flatnonzero((points == one.place).all(axis=1))
-            same = one.objective is self.objective and one.constraints is self.constraints
-            # None where another run of the same functions has taken it meanwhile.
-            if same and rows.size and int(rows[0]) not in early and self._early_values.pop(key, None) is not None:
-                early[int(rows[0])] = one.value
-        return early
-
-    def _completed(
-        self, early: dict[int, Evaluation], count: int, others: Callable[[np.ndarray], Evaluation]
-    ) -> Evaluation:
-        """Return values f (count,) and h (count, m): the early ones, and what ``others`` says of the other points."""
-        f, h = np.empty(count), np.empty((count, self.m))
-        for i, value in early.items():
-            f[i], h[i] = value
-        rest = np.setdiff1d(np.arange(count), list(early))
-        if rest.size:
-            f[rest], h[rest] = others(rest)
-        return Evaluation(f, h)
-
-    def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
-        """Evaluate points (k, n), those apart whose values are kept; otherwise as any simulation does."""
-        early, collect = self._take_early_values(points), super().collect
-        if not early:
-            return collect(points, each)
-
-        def others(rest: np.ndarray) -> Evaluation:
-            return collect(points[rest], None if each is None else lambda k, value: each(int(rest[k]), value))
-
-        if each is not None:
-            for i, value in early.items():
-                each(i, value)
-        return self._completed(early, len(points), others)
-
-    def probe(self) -> Evaluation | Failure:
-        """Evaluate at ``start`` by one call, after which m is known."""
-        value = self._evaluator.once(self.call(self._m), self.start)
+    def probe(self, place: Array) -> Evaluation | Failure:
+        """Evaluate at a place (n,) by one call, after which m is known unless it failed."""
+        value = self._evaluator.once(self.call(self._m), place)
         if isinstance(value, Evaluation):
             self._m = len(value.h)
         return value
+
+    @property
+    def _functions(self) -> tuple[Any, ...]:
+        return self.objective, self.constraints
 
     @property
     def pointwise(self) -> bool:

@@ -93,6 +93,7 @@ def _state_of(worker: Worker) -> dict[str, Any]:
         "journal": [change._asdict() for change in worker.journal],
         "planned": len(worker.schedule),
         "notes": worker.notes,
+        "opening": worker.opening,
         "problem": worker.problem.snapshot(),
         "tally": None if worker.tally is None else worker.tally.snapshot(),
         "guard": worker.guard.snapshot(),
@@ -247,6 +248,7 @@ def _take_state(
         worker.journal.append(Change(**change))
     worker.schedule = worker.schedule[len(worker.schedule) - state["planned"] :]
     worker.notes[:] = state["notes"]
+    worker.opening[:] = state["opening"] if "opening" in state else []
     worker.trace, worker.path = worker.trace if trace is None else trace, worker.path if path is None else path
     # The exact values that the next row looks up, from here: computed elsewhere they may differ by round-off.
     if worker.trace.wants(worker.iteration) or worker.open:

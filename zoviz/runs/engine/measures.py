@@ -115,6 +115,17 @@ def row(
     return out
 
 
+def first_row(oracle: Oracle) -> dict[str, Array]:
+    """Return the row of a run whose budget was spent before its method began: counts and the best values by then."""
+    best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
+    out = {columns.CALLS: oracle.calls.astype(float), **oracle.ledger.row(columns.CALLS_FOR), **_samples(oracle)}
+    if oracle.first_best is not None:
+        value = oracle.first_best.value
+        out[columns.OBJECTIVE] = value.f
+        out[columns.VIOLATION] = np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))
+    return out if oracle.problem.stochastic else out | {columns.BEST_OBJECTIVE: best}
+
+
 def _samples(oracle: Oracle) -> dict[str, Array]:
     """Return the columns of samples, (R,): of xi where there are some, of zeta where rows or a follower have them.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.ranking import is_feasible
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import LedgerSums, Oracle
@@ -123,7 +124,7 @@ class ResultInputs(NamedTuple):
         As the solver sees it, in the solver's units; ``oracle.problem`` is the user's.
     solver : Solver
     state : object
-        The solver's, after its last step.
+        The solver's, after its last step; None where the budget was spent before the method began.
     oracle : Oracle
     status : RunStatus
     message : str
@@ -155,8 +156,8 @@ class ResultInputs(NamedTuple):
 @np.errstate(all="ignore")  # an iterate that has run away is measured too
 def summarise(run: ResultInputs) -> Result:
     """Return the outcome so far of a run that has begun."""
-    oracle, state, units, problem = run.oracle, run.state, run.oracle.units, run.oracle.problem
-    measured = _measured(run)
+    oracle, state, problem = run.oracle, run.state, run.oracle.problem
+    reached = _best_of_the_first(run) if state is None else _of_the_state(run)
     feasible = np.isfinite(oracle.best_f)
     message = run.message or f"The run is {run.status}."
     if not feasible.all() and not problem.stochastic:
@@ -166,20 +167,17 @@ def summarise(run: ResultInputs) -> Result:
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
         message += f" {problem.failure_message}" if problem.failure_message else ""
-    note = run.solver.closing_note(state)
+    note = "" if state is None else run.solver.closing_note(state)
     message += f" {note}" if note else ""
-    h, measured_at_x = _constraints(run)
-    if not measured_at_x.all():
+    if not reached.known.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
-    x, dual = run.solver.output(state), run.solver.iterate(state).dual
-    y = np.empty((feasible.size, 0)) if dual is None else dual
-    success = measured_at_x & np.isfinite(x).all(axis=1) & np.isfinite(measured[OBJECTIVE])
-    success &= is_feasible(h, oracle.user_tolerance)  # NaN is not
+    success = reached.known & np.isfinite(reached.x).all(axis=1) & np.isfinite(reached.fun)
+    success &= is_feasible(reached.h, oracle.user_tolerance)  # NaN is not
     return Result(
-        x=x if units is None else units.point(x),
-        fun=measured[OBJECTIVE],
-        violation=measured.get(VIOLATION, np.zeros(feasible.size)),
-        maxcv=h.max(axis=1, initial=0.0),
+        x=reached.x,
+        fun=reached.fun,
+        violation=reached.violation,
+        maxcv=reached.maxcv,
         success=success & oracle.run_active & np.logical_not(run.unsure),
         status=run.status,
         message=message,
@@ -187,10 +185,10 @@ def summarise(run: ResultInputs) -> Result:
         calls=oracle.calls.copy(),
         samples=oracle.samples.xi.copy(),
         zeta_samples=oracle.samples.zeta.copy(),
-        multipliers=y if units is None or not y.shape[1] else units.dual(y),
+        multipliers=reached.multipliers,
         best_x=oracle.best_x.copy(),
         best_fun=np.where(feasible, oracle.best_f, np.nan),
-        h=h,
+        h=reached.h,
         best_h=oracle.best_h.copy(),
         failures=oracle.failures.copy(),
         seed=run.seed,
@@ -198,6 +196,52 @@ def summarise(run: ResultInputs) -> Result:
         tolerance=oracle.user_tolerance.copy(),
         polished=_polished(run),
         ledger=oracle.ledger.sums,
+    )
+
+
+class _Reached(NamedTuple):
+    """The point x (R, n) that is reported, in the user's units, with fun and violation (R,), h and multipliers (R, m).
+
+    ``known`` (R,) of bool: whether the values are those at x.
+    """
+
+    x: Array
+    fun: Array
+    violation: Array
+    h: Array
+    multipliers: Array
+    known: np.ndarray
+
+    @property
+    def maxcv(self) -> Array:
+        """The largest of 0 and h, (R,)."""
+        return self.h.max(axis=1, initial=0.0)
+
+
+def _best_of_the_first(run: ResultInputs) -> _Reached:
+    """The best points that were evaluated before a method began."""
+    first = run.oracle.first_best
+    if first is None:
+        raise ZovizError("Expected a run that has begun, got one without an evaluated point.")
+    positive = np.maximum(first.value.h, 0.0)
+    violation, unknown = np.sqrt(np.square(positive).sum(axis=1)), np.full(positive.shape, np.nan)
+    known = np.ones(len(violation), dtype=bool)
+    return _Reached(first.x, first.value.f, violation, first.value.h, unknown, known)
+
+
+def _of_the_state(run: ResultInputs) -> _Reached:
+    """The iterate that the solver reports."""
+    measured, units, state = _measured(run), run.oracle.units, run.state
+    h, known = _constraints(run)
+    x, dual = run.solver.output(state), run.solver.iterate(state).dual
+    y = np.empty((len(x), 0)) if dual is None else dual
+    return _Reached(
+        x=x if units is None else units.point(x),
+        fun=measured[OBJECTIVE],
+        violation=measured.get(VIOLATION, np.zeros(len(x))),
+        h=h,
+        multipliers=y if units is None or not y.shape[1] else units.dual(y),
+        known=known,
     )
 
 

@@ -158,8 +158,9 @@ def present(
     f likewise, once f(x^0) is subtracted, and without the second part; where nothing changes, by the value itself, or
     by 1 where it is 0, and where a row is all round-off. A constraint matters where it is 0, and on the way there it
     changes by |h_i(x^0)|, so by a quarter of that over a quarter of the way, if evenly: one that is flat around the
-    start would otherwise count a thousandfold where it is not. 5 calls per replica. The figures of the first start that
-    is defined serve every replica, so that its course does not depend on how many others follow.
+    start would otherwise count a thousandfold where it is not. 5 calls per replica; where the budget does not cover them,
+    values stay as they are. The figures of the first start that is defined serve every replica, so that its course does
+    not depend on how many others follow.
 
     The oracle gets the sizes that tolerances are relative to, too: ``_row_sizes``.
 
@@ -177,6 +178,9 @@ def present(
     Benchmarks usually divide by max(1, |f(x0)|) instead. That leaves a problem in small units as it is, and
     it is blind to the part of f that matters where f carries a constant; changes see both.
     """
+    if not oracle.affords(np.full(oracle.calls.shape, 2 + _PROBES)).all():  # a call is left for the method
+        oracle.judge_by(np.ones(oracle.m))
+        return present_again(problem, oracle, 0.0, 1.0, np.ones(oracle.m))
     fixed = _fixed()
     units = _coordinates(problem, fixed)
     oracle.set_units(units)
@@ -230,14 +234,6 @@ def present_again(
     units = units if width is None else units.with_width(np.array(width, dtype=float))
     oracle.set_units(units)
     return Scaled(problem, units)
-
-
-def first_place(problem: Problem, x0: Array) -> Array:
-    """Return the place (n,) that a run from x0 (R, n) asks for first: the first start, as ``present`` asks for it."""
-    if not problem.scaled:
-        return x0[0]
-    units = coordinates(problem.domain, problem.initial(_fixed()), 0)
-    return units.point(units.inverse(x0))[0]
 
 
 def _pays(estimator: GradientEstimator | None, oracle: Oracle, curvature_scaling: str) -> bool:

@@ -18,14 +18,15 @@ from zoviz.core.threads.rests import RESTS
 from zoviz.core.types import Array
 from zoviz.core.units import as_box
 from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
+from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.problems.noise import UNKNOWN
-from zoviz.runs.engine import measures
+from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.startup import first_place, present, present_again, resolve
+from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
 from zoviz.runs.engine.stopping import RunStatus, build
 from zoviz.runs.engine.trace import Trace
@@ -108,6 +109,7 @@ class Worker:
         self.tolerance, self.schedule = spec.tolerance, list(spec.schedule)
         self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
         self.status, self.message, self.notes = RunStatus.READY, "", list[str]()
+        self.opening = list[str]()  # sentences on the start, which the final message has too
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
         self._infeasible, self._solver_ended = "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
@@ -145,7 +147,10 @@ class Worker:
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
-            self._end(RunStatus.FINISHED, str(budget) or f"The budget of {self.limits.oracle_budget} is spent.")
+            message = str(budget) or f"The budget of {self.limits.oracle_budget} is spent."
+            if self.state is None:
+                message += " It does not cover choosing the method's steps: x is the best point evaluated for that."
+            self._end(RunStatus.FINISHED, message)
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
@@ -247,19 +252,21 @@ class Worker:
         if outcome is RunStatus.FINISHED and self.guard.divergences:
             outcome = RunStatus.DIVERGED
         remarks = self.guard.sentence, self._infeasible, self.noise.sentence
-        self.message = " ".join(filter(None, [message, *remarks]))
+        self.message = " ".join(filter(None, [message, *self.opening, *remarks]))
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
         self.status = outcome
 
     def _judge_end(self) -> None:
         """Have the guard judge the answer of a run that came to its end."""
-        if self._outcome[0] is RunStatus.FINISHED:
+        if self._outcome[0] is RunStatus.FINISHED and self.state is not None:
             self.guard.conclude(self.solver.iterate(self.state), self.iteration, self.oracle)
 
     def _add_last_row(self) -> None:
         if self.state is not None:
             self.trace.append(self._row())
+        elif self.has_result:
+            self.trace.append({ITERATION: 0, SECONDS: self.seconds, **measures.first_row(self.oracle)})
 
     def _judge_feasibility(self) -> None:
         """Look at the last row for replicas that end far from feasible; a run too short to tell is not judged."""
@@ -276,7 +283,7 @@ class Worker:
     @property
     def remarks(self) -> str:
         """The sentences on what to know while the run is at work."""
-        return " ".join(filter(None, [*self.notes, self.guard.sentence, self.noise.sentence]))
+        return " ".join(filter(None, [*self.opening, *self.notes, self.guard.sentence, self.noise.sentence]))
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
@@ -290,6 +297,7 @@ class Worker:
             limits.samples,
             limits.zeta_samples,
             [observer.listener for observer in self.observers if observer.listener is not None],
+            remembers=self.problem.noise == "deterministic",  # declared: what is unknown may turn out to be noise
         )
 
     def _end(self, status: RunStatus, message: str) -> bool:
@@ -301,11 +309,14 @@ class Worker:
         """Check the problem, resolve open parameters, evaluate the start and record it."""
         self.status = RunStatus.RUNNING
         started = time.perf_counter()
-        x0 = np.array(self.problem.initial(self.streams), dtype=float)
-        self.problem.count_constraints(first_place(self.problem, x0))
-        self.oracle = self.make_oracle()
+        calls = self.limits.calls
+        start.count_constraints(self.problem, self.streams.seed, self.streams.replicas, calls)
+        self.oracle = oracle = self.make_oracle()
+        oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
         self.oracle.keep(int(self.noise.watching))  # for the check before the end
         try:
+            x0, moved = start.defined(self.problem, oracle, self.streams, calls)
+            self.opening += [moved] if moved else []
             if self.problem.scaled:
                 with self.oracle.purpose(Purpose.SCALING):
                     estimator = self.solver.scaling_estimator
@@ -324,11 +335,17 @@ class Worker:
             with self.oracle.purpose(Purpose.START):
                 self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
+            if oracle.spent:
+                if oracle.units is None or not self.problem.scaled:
+                    oracle.judge_by(np.ones(oracle.m))  # sizes that nobody will measure any more
+                raise  # what was paid for is an answer
             raise ValueError(
                 "Expected a budget that covers choosing the steps and evaluating the start, got "
                 f"{self.limits.oracle_budget}: raise it, or set the steps yourself."
             ) from None
-        self.seconds = time.perf_counter() - started
+        finally:
+            self.seconds = time.perf_counter() - started
+        oracle.first_best = None
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
         self.begin_guard()
@@ -382,6 +399,8 @@ class Worker:
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
                 f"{self.problem.failure_message}".rstrip()
             )
+        if self.oracle.stands_still:
+            return self._end(RunStatus.FINISHED, "The method asks for nothing but points whose values are known.")
         if self.stop_at_targets and self.targets and not self.open:
             return self._end(RunStatus.FINISHED, "Every replica hit every target.")
         over = self.solver.done(self.state, self.oracle.active)
@@ -460,8 +479,13 @@ class Worker:
             self.oracle.freeze(stopped)
 
     @property
+    def has_result(self) -> bool:
+        """Whether there is an outcome: the method has begun, or the budget was spent before that."""
+        return self.state is not None or (self.spent_calls and self.error is None)
+
+    @property
     def result(self) -> Result:
-        """The outcome so far of a worker that has a state."""
+        """The outcome so far of a worker that has one."""
         return summarise(
             ResultInputs(
                 self.scaled_problem,

@@ -144,7 +144,7 @@ class Recorder(RunObserver):
         self._waking.set()
         if self._thread is not None:
             self._thread.join()
-        if self._worker.state is not None:
+        if self._worker.has_result:
             self._take()
         self._flush((status, message))
         self._database.recorded.discard(self._run)

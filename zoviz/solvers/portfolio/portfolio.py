@@ -57,7 +57,8 @@ class PortfolioState(NamedTuple):
     through : Array, shape (R,)
         1 where the replica has ended the stage and waits for the others.
     limit, gained : Array, shape (R,)
-        Calls at which the replica's share is spent, and at its last progress in this stage.
+        Calls at which the replica's share is spent; and at its last progress in this stage the points that it had asked
+        for, known ones among them.
     inner : list
         The member's state.
     stages : list of StageStart
@@ -329,8 +330,9 @@ class Portfolio(Solver):
         dual = y if iterate.dual is None else np.where(better[:, None], iterate.dual, y)
         state = state._replace(x=x, y=dual, value=reached.where(better, value))
         state = _back_to_start(state, flight & served & (not last) & (violation[:, 0] > 0.0))
-        gained = np.where(gains & served, oracle.calls.astype(float), state.gained)
-        tired = oracle.calls - gained > self.patience * (oracle.n + 1)
+        asked = (oracle.calls + oracle.recalled).astype(float)
+        gained = np.where(gains & served, asked, state.gained)
+        tired = asked - gained > self.patience * (oracle.n + 1)
         over = ~served | stage.failed | ((tired | flight | member.is_blind(state.inner[0])) & (not last))
         through = np.maximum(state.through, over.astype(float))
         calls = float(oracle.calls.mean())
@@ -363,7 +365,7 @@ class Portfolio(Solver):
         return state._replace(
             through=stage.failed.astype(float),
             limit=limit,
-            gained=calls,
+            gained=calls + oracle.recalled,
             inner=[inner],
             stages=stages,
             calls=float(oracle.calls.mean()),

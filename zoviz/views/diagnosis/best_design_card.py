@@ -99,7 +99,7 @@ class BestDesignCard(pn.viewable.Viewer):
         """Show the run's best design so far; called with the document's lock at every look at it."""
         self._looks = 0 if run is not self._run else self._looks + 1
         self._run = run
-        if run is None or run.state is None:
+        if run is None or not run.has_result:
             update_changed(self._column, visible=False)
         elif not run.active or self._looks % EVERY == 0:
             if self.design is None:  # a page opens sooner without buttons that nobody needs yet

@@ -1,0 +1,123 @@
+"""The first points of a run: the starts, and where these have no value, others that have one, by charged calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, count, islice
+
+import numpy as np
+
+from zoviz.core.errors import BudgetSpent, OracleError, described
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
+from zoviz.core.units import coordinates
+from zoviz.evaluation.function_call import Failure
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+
+_SHARE, _FEWEST, _MOST = 4, 20, 100
+"""A replica looks for a start with a value by so much of its budget as a quarter, at least 20 and at most 100 calls."""
+
+
+def tries(calls: int | None) -> int:
+    """Return how many other starts are tried at most, by the budget of calls of a replica."""
+    return _MOST if calls is None else min(_MOST, max(_FEWEST, calls // _SHARE))
+
+
+def candidates(problem: Problem, streams: Streams) -> Iterator[Array]:
+    """Yield the problem's starts (R, n), then others in their place, as a run asks for them."""
+    x0 = np.array(problem.initial(streams), dtype=float)
+    yield x0
+    for attempt in count(1):
+        yield problem.other_start(x0, attempt, streams)
+
+
+def places(problem: Problem, x0: Array) -> Array:
+    """Return where starts x0 (R, n) are evaluated, (R, n): to the bit as a scaled problem's oracle asks for them."""
+    if not problem.scaled:
+        return x0
+    units = coordinates(problem.domain, problem.initial(Streams(0, 16)), 0)
+    return units.point(units.inverse(x0))
+
+
+def count_constraints(problem: Problem, seed: int, replicas: int, calls: int | None) -> None:
+    """Find out the number of constraints where only a call tells it, at the first of the starts that does.
+
+    Raises
+    ------
+    OracleError
+        Where none does.
+    """
+    if not problem.partial:
+        return
+    for x in islice(candidates(problem, Streams(seed, replicas)), 1 + tries(calls)):
+        if problem.count_constraints(places(problem, x)[0]):
+            return
+    raise no_value(problem, 1 + tries(calls))
+
+
+def no_value(problem: Problem, tried: int, last: Evaluation | Failure | None = None) -> OracleError:
+    """Return the error of a black box without a value at the start, nor at the others of the points that were tried.
+
+    Parameters
+    ----------
+    problem : Problem
+    tried : int
+    last : Evaluation or Failure, optional
+        What came instead of a value, where the problem's own message does not tell it.
+    """
+    others = f", nor at {tried - 1} other points in its place" if tried > 1 else ""
+    sought, came = "a value", "none"
+    if isinstance(last, Failure):
+        came = f"none: {described(last.error)}"
+    elif last is not None:
+        sought, came = "finite values", f"f = {last.f:g} and h = {last.h}"
+    sentence = f"Expected {sought} at the start, got {came}{others}: begin where the functions are defined."
+    error = OracleError(f"{sentence} {problem.failure_message}".rstrip())
+    error.__cause__ = last.error if isinstance(last, Failure) else None
+    return error
+
+
+def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | None) -> tuple[Array, str]:
+    """Return starts (R, n) in the user's units, with values where any are found, and a sentence on those replaced.
+
+    Raises
+    ------
+    OracleError
+        Where no replica has a start with a value.
+    """
+    starts = candidates(problem, streams)
+    x0 = next(starts)
+    if not problem.partial:
+        return x0, ""
+    missing, tried = np.ones(len(x0), dtype=bool), np.zeros(len(x0), dtype=np.int64)
+    try:
+        for x in chain([x0], islice(starts, tries(calls))):
+            value = oracle.probe(places(problem, x), missing)
+            tried += missing
+            found = missing & _finite(value)
+            x0, missing = np.where(found[:, None], x, x0), missing & ~found
+            if not missing.any():
+                break
+    except BudgetSpent:
+        if missing.all():
+            raise no_value(problem, int(tried.max())) from None
+        raise
+    if missing.all():
+        raise no_value(problem, int(tried.max()))
+    return x0, _sentence(problem, tried, missing)
+
+
+def _finite(value: Evaluation) -> np.ndarray:
+    return np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
+
+
+def _sentence(problem: Problem, tried: np.ndarray, missing: np.ndarray) -> str:
+    """Return what is to be said of starts without a value; empty where there were none."""
+    moved = (tried > 1) & ~missing
+    if not moved.any():
+        return ""
+    whom = "" if len(tried) == 1 else f" of {int(moved.sum())} of {len(tried)} replicas"
+    most = int((tried[moved] - 1).max())
+    calls = f"{most} call{'s' * (most > 1)}"
+    return f"The start{whom} had no value: another point was found after {calls} without one."
