@@ -27,15 +27,18 @@ class Memory:
     replicas, n, m : int
     lasting : bool
         Whether a value may be given any number of times; otherwise once, as the one that was paid for.
+
+    Attributes
+    ----------
+    filled : bool
+        Whether there is any value.
     """
 
     def __init__(self, replicas: int, n: int, m: int, lasting: bool) -> None:
+        self.filled = False
         self._most = max(_FEWEST, _NUMBERS // (replicas * (n + m + 1)))
         self._shape, self.lasting = (n, 1 + m), lasting
         self._values: list[OrderedDict[bytes, Array]] = [OrderedDict() for _ in range(replicas)]
-
-    def __bool__(self) -> bool:
-        return any(self._values)
 
     def enter(self, place: Array, value: Evaluation, mask: np.ndarray) -> None:
         """Take in the values at the points (R, q, n) of a mask (R, q)."""
@@ -45,6 +48,7 @@ class Memory:
             own[place[r, j].tobytes()] = stacked[r, j]
             if len(own) > self._most:
                 own.popitem(last=False)
+        self.filled = any(self._values)
 
     def recall(self, place: Array, mask: np.ndarray) -> tuple[np.ndarray, Array]:
         """Return which points (R, q, n) of a mask are known, (R, q), and their values (R, q, 1 + m), else NaN."""
@@ -57,6 +61,7 @@ class Memory:
                     own.move_to_end(key)
                 else:
                     del own[key]
+        self.filled = any(self._values)
         return known, values
 
     def snapshot(self) -> list[dict[str, Array]]:
@@ -75,3 +80,4 @@ class Memory:
         for own, stored in zip(self._values, snapshot, strict=True):
             own.clear()
             own.update((x.tobytes(), value) for x, value in zip(stored["x"], stored["values"], strict=True))
+        self.filled = any(self._values)

@@ -148,7 +148,7 @@ class Oracle:
         self.samples = SampleCounts(replicas, sample_limit, zeta_limit)
         self.sampled = problem.contract != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
-        self._remembers = remembers and problem.pointwise
+        self.remembers = remembers and problem.pointwise
         self._memory = Memory(replicas, self.n, self.m, self._lasting)
         self.recalled, self.idle = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
         self._stage: Stage | None = None
@@ -177,7 +177,7 @@ class Oracle:
     @property
     def stands_still(self) -> bool:
         """Whether every active replica has asked for nothing but known points for very long."""
-        return self._remembers and bool((self.idle > _IDLE_SWEEPS * (self.n + 1))[self.active].all())
+        return self.remembers and bool((self.idle > _IDLE_SWEEPS * (self.n + 1))[self.active].all())
 
     def set_units(self, units: Units, sizes: Array | None = None) -> None:
         """Take points and return values in these units from now on; judge by sizes of rows, once they are known.
@@ -420,7 +420,7 @@ class Oracle:
             Before evaluating, for a point outside bounds that hold for every call. What only round-off took outside is
             evaluated on the bound.
         """
-        if self._stage is None and not (self._memory or (self._remembers and self._lasting)):
+        if self._stage is None and not (self._memory.filled or (self.remembers and self._lasting)):
             return self._paid_values(x, mask)
         return self._known_values(x, mask)
 
@@ -439,7 +439,7 @@ class Oracle:
         if paid.any():
             with self.purpose(self._purpose_of(x)):
                 value = self._paid_values(points, paid).where(paid, value)
-        if self._remembers:
+        if self.remembers:
             count = known.sum(axis=1)
             self.recalled += count
             self.idle = np.where(paid.any(axis=1), 0, self.idle + count)
@@ -456,7 +456,7 @@ class Oracle:
         """
         with self.purpose(Purpose.START):
             value = self(x[:, None], mask[:, None])
-        if not (self._remembers and self._lasting):
+        if not (self.remembers and self._lasting):
             user = value if self.units is None else self.units.user_value(value)
             self._memory.enter(x[:, None] if self.units is None else self.units.point(x[:, None]), user, mask[:, None])
         return Evaluation(value.f[:, 0], value.h[:, 0])
@@ -468,14 +468,14 @@ class Oracle:
     def _recall(self, points: Array, live: np.ndarray) -> tuple[np.ndarray, Array]:
         """Return which of the points (R, q, n) are remembered, and their values (R, q, 1 + m) in the user's units."""
         outdated = self._memory.lasting and not self._lasting  # the values have turned out to be noisy
-        if outdated or self._purpose is Purpose.NOISE or not self._memory:
+        if outdated or self._purpose is Purpose.NOISE or not self._memory.filled:
             return np.zeros(live.shape, dtype=bool), np.full((*live.shape, 1 + self.m), np.nan)
         return self._memory.recall(points if self.units is None else self.units.point(points), live)
 
     def _with_known(self, x: Array, value: Evaluation) -> Memory:
         """Return the memory with the values at points (R, n) in it; another one where there is none to be kept."""
         units, everyone = self.units, np.ones((len(x), 1), dtype=bool)
-        memory = self._memory if self._remembers else Memory(len(x), self.n, self.m, True)
+        memory = self._memory if self.remembers else Memory(len(x), self.n, self.m, True)
         place, value = (x, value) if units is None else (units.point(x), units.user_value(value))
         known = memory.recall(place[:, None], everyone)[0]
         memory.enter(place[:, None], Evaluation(value.f[:, None], value.h[:, None]), ~known)
@@ -512,7 +512,7 @@ class Oracle:
             listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
         if self.first_best is not None:
             self.first_best.take(place, value, self.user_tolerance, self.domain.contains(x, ON_BOUNDARY))
-        if self._remembers and self._lasting and x.ndim == 3:
+        if self.remembers and self._lasting and x.ndim == 3:
             self._memory.enter(place, value, due)
         return value if units is None else units.value(value)
 

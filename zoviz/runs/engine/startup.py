@@ -158,9 +158,9 @@ def present(
     f likewise, once f(x^0) is subtracted, and without the second part; where nothing changes, by the value itself, or
     by 1 where it is 0, and where a row is all round-off. A constraint matters where it is 0, and on the way there it
     changes by |h_i(x^0)|, so by a quarter of that over a quarter of the way, if evenly: one that is flat around the
-    start would otherwise count a thousandfold where it is not. 5 calls per replica; where the budget does not cover them,
-    values stay as they are. The figures of the first start that is defined serve every replica, so that its course does
-    not depend on how many others follow.
+    start would otherwise count a thousandfold where it is not. 5 calls per replica; where the budget does not cover
+    them, values stay as they are. The figures of the first start that is defined serve every replica, so that its
+    course does not depend on how many others follow.
 
     The oracle gets the sizes that tolerances are relative to, too: ``_row_sizes``.
 

@@ -338,6 +338,8 @@ class Worker:
             if oracle.spent:
                 if oracle.units is None or not self.problem.scaled:
                     oracle.judge_by(np.ones(oracle.m))  # sizes that nobody will measure any more
+                    for observer in self.observers:
+                        observer.sized(oracle.user_tolerance)
                 raise  # what was paid for is an answer
             raise ValueError(
                 "Expected a budget that covers choosing the steps and evaluating the start, got "
@@ -399,7 +401,7 @@ class Worker:
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
                 f"{self.problem.failure_message}".rstrip()
             )
-        if self.oracle.stands_still:
+        if self.oracle.remembers and self.oracle.stands_still:
             return self._end(RunStatus.FINISHED, "The method asks for nothing but points whose values are known.")
         if self.stop_at_targets and self.targets and not self.open:
             return self._end(RunStatus.FINISHED, "Every replica hit every target.")
