@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 
 from zoviz.core.errors import ZovizError
-from zoviz.core.streams import Streams
 from zoviz.diagnosis.certificate import Certifier, certificate_of
 from zoviz.diagnosis.microscope import Microscope, microscope_of
-from zoviz.diagnosis.observed_run import InterruptibleValues
 from zoviz.diagnosis.step_limits import limits_of
 from zoviz.estimators import Sphere
-from zoviz.oracle import Oracle
-from zoviz.problems import BlackBox, ConexQCQP, Executable
+from zoviz.problems import ConexQCQP, Executable
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOSPLM
 
@@ -106,10 +103,3 @@ def test_a_look_by_a_costly_program_is_called_off_after_the_call_in_progress(tmp
         else:
             microscope_of(run, 0, microscope, estimators, proceed)
     assert len(problem.printed) - before <= 3, "no call was begun after it but the one that was under way"
-
-
-def test_values_of_a_vectorised_box_without_constraints_come_through_a_source() -> None:
-    box = BlackBox(lambda x: np.square(x - 0.3).sum(axis=-1), bounds=[(0, 1)] * 2, vectorised=True, x0=[0.5, 0.5])
-    oracle = Oracle(box, Streams(0, 1), source=InterruptibleValues(box, lambda: None))
-    value = oracle(np.array([[0.3, 0.5]]))
-    assert value.f.tolist() == pytest.approx([0.04]) and value.h.shape == (1, 0)

@@ -142,6 +142,8 @@ class Flat(BlackBox):
 
     __abstract = True
 
+    pointwise = False
+
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
         rng = np.random.default_rng(0)
         return Evaluation(rng.standard_normal(x.shape[:-1]), rng.standard_normal((*x.shape[:-1], 1)))

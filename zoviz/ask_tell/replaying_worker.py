@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.errors import ZovizError
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Question
 from zoviz.runs.engine.evaluation_log import Entry, Log
 from zoviz.runs.engine.spec import RunSpec
@@ -74,7 +74,13 @@ class Answers:
         self._log.append(question.ordinal, Entry(question.points, self._values, "", question.kind))
         return True
 
-    def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
+    def values(
+        self,
+        question: Question,
+        width: int,
+        compute: Callable[[], Array],
+        found: Callable[[int, Evaluation], object] | None = None,
+    ) -> Array:
         """Return the answered values (k, width); where there are none yet, note the question and leave the step."""
         if question.kind not in VALUES:
             raise ZovizError(

@@ -27,6 +27,10 @@ class OracleError(ZovizError):
     """The black box returned something of the wrong shape, or raised."""
 
 
+class TimeSpent(Exception):
+    """No time is left for the next evaluation, as the sentence says; control flow, and no method may go on after it."""
+
+
 class BudgetSpent(Exception):
     """The next evaluation would exceed a budget of the oracle's, which the sentence names; control flow, no error."""
 

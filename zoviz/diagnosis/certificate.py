@@ -20,7 +20,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
 from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
-from zoviz.diagnosis.observed_run import InterruptibleValues, ObservedRun, refuse_other_forms
+from zoviz.diagnosis.observed_run import ObservedRun, refuse_other_forms
 from zoviz.diagnosis.stationarity import (
     Interval,
     Multipliers,
@@ -245,7 +245,7 @@ class Certifier(Configurable):
         seed : int
             Of the noise and the draws, apart from every run's of the same seed.
         proceed : callable
-            Called before every batch of calls, and after every call of a black box; what it raises ends the
+            Called before every batch of calls, and between the calls of a black box; what it raises ends the
             certificate.
 
         Raises
@@ -261,7 +261,7 @@ class Certifier(Configurable):
         own, x = problem.clone_apart(), place.project(x)
         own.count_constraints(x)
         try:
-            oracle = Oracle(own, streams, source=InterruptibleValues(own, proceed))
+            oracle = Oracle(own, streams, proceed=proceed)
             with oracle.purpose(Purpose.CERTIFICATE), silent_arithmetic():
                 measured = slopes(oracle, x, self.repeats)
         finally:

@@ -19,7 +19,7 @@ from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
 from zoviz.core.units import Units
 from zoviz.diagnosis.measured_slopes import cost, slopes
-from zoviz.diagnosis.observed_run import InterruptibleValues, ObservedRun, refuse_other_forms
+from zoviz.diagnosis.observed_run import ObservedRun, refuse_other_forms
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import Oracle, Purpose
@@ -176,7 +176,7 @@ class Microscope(Configurable):
         seed : int
             Of noise and directions, apart from every run's of the same seed.
         proceed : callable
-            Called before every batch, and after every call of a black box; what it raises ends the look.
+            Called before every batch, and between the calls of a black box; what it raises ends the look.
 
         Raises
         ------
@@ -246,7 +246,7 @@ class _Look:
         self, microscope: Microscope, problem: Problem, spot: Spot, streams: Streams, proceed: Callable[[], object]
     ) -> None:
         self._microscope, self._problem, self._spot = microscope, problem, spot
-        self._streams, self._source, self.calls = streams, InterruptibleValues(problem, proceed), 0
+        self._streams, self._proceed, self.calls = streams, proceed, 0
         oracle = self._oracle()
         self._width = typical_width(oracle, spot.x)
         self._phi = Lagrangian(np.repeat(spot.y[None], BATCHES, axis=0))
@@ -263,7 +263,7 @@ class _Look:
         return Magnified(curves, gradient, error, self.calls)
 
     def _oracle(self) -> Oracle:
-        oracle = Oracle(self._problem, self._streams, source=self._source)
+        oracle = Oracle(self._problem, self._streams, proceed=self._proceed)
         if self._spot.units is not None:
             oracle.set_units(self._spot.units)
         return oracle
@@ -276,7 +276,7 @@ class _Look:
         if gradients is not None:
             of_f, of_h = gradients if units is None else units.gradients(gradients)
             return of_f[0] + y @ of_h[0], np.zeros(x.size)
-        oracle = Oracle(self._problem, Streams(self._streams.seed, 1), source=self._source)
+        oracle = Oracle(self._problem, Streams(self._streams.seed, 1), proceed=self._proceed)
         with oracle.purpose(Purpose.DIAGNOSTIC):
             measured = slopes(oracle, place, REPEATS)
         self.calls += measured.calls

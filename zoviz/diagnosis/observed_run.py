@@ -1,15 +1,10 @@
-"""What a look at a run needs of it, and values that a look may be called off from between two calls."""
+"""What a look at a run needs of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
-import numpy as np
-
 from zoviz.core.errors import ZovizError
-from zoviz.core.types import Array, Evaluation
-from zoviz.oracle import Question
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.result import Result
 
@@ -40,33 +35,3 @@ class ObservedRun(Protocol):
     @property
     def seed(self) -> int:
         """The seed of the run's random numbers."""
-
-
-class InterruptibleValues:
-    """A source of a problem's values that may be left before every batch, and after every call of a black box.
-
-    Parameters
-    ----------
-    problem : Problem
-        The one that the oracle evaluates.
-    proceed : callable
-        What it raises ends the evaluation; launches under way are ended too.
-    """
-
-    def __init__(self, problem: Problem, proceed: Callable[[], object]) -> None:
-        self._problem, self._proceed = problem, proceed
-
-    def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
-        """Return the values (k, width) at a question's points."""
-        self._proceed()
-        if question.kind or not self._problem.pointwise:
-            return compute()
-        points = question.points
-        values = np.empty((len(points), width))
-
-        def enter(i: int, value: Evaluation) -> None:
-            values[i] = np.concatenate([value.f.reshape(1), value.h.reshape(-1)])
-            self._proceed()
-
-        self._problem.collect(points, enter)
-        return values

@@ -90,7 +90,8 @@ def minimize(
         calls of ``scaled``, at most max(1, |h(x0)|), and 0 of a row that does not change around the start; of size 1
         where nothing is scaled, and for problems of the collection.
     replicas, iterations, seconds, targets, stop_at_targets
-        As for ``Run``: independent runs in lock-step, other budgets, and first hits.
+        As for ``Run``: independent runs in lock-step, other budgets, and first hits. ``seconds`` are those from the
+        first call to the last, but for the callback's.
     scaled : bool
         Whether the solver sees variables, objective and constraints of order 1, for 5 calls, and for a method that
         estimates gradients 4n + 2 more where these are a tenth of the budget at most.

@@ -6,28 +6,30 @@ import difflib
 import math
 from collections.abc import Callable, Mapping
 from itertools import islice
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core import defaults
-from zoviz.core.errors import OracleError
+from zoviz.core.errors import OracleError, TimeSpent
 from zoviz.core.ranking import first_by_means, is_feasible
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
+from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.minimize.best_point import BestPoint
 from zoviz.minimize.callbacks import adapted
 from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
+from zoviz.oracle.value_source import FoundValues
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine import start
 from zoviz.runs.engine.result import OptimizeResult, Result
 from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.engine.stopping import Limits, RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import RunObserver, StepCallback
 from zoviz.runs.run import Run
@@ -122,6 +124,10 @@ class Session:
             )
         self._all_fixed = isinstance(domain, Box) and bool((domain.lower == domain.upper).all())
         self._streams = Streams(seed + 1, 1)  # of a problem's additive noise; the run's own are of the seed
+        seconds = self._settings["seconds"]
+        # One clock, the run's too; what is no number is refused with the run's settings.
+        self._clock, self._asked = Stopwatch(), False
+        self._limits = Limits(None, None, float(seconds) if isinstance(seconds, Real) else None)
         if isinstance(problem, Simulation):
             problem.lend_evaluator()
 
@@ -160,19 +166,28 @@ class Session:
             note = f"The budget of {self._max_calls} calls covers the start alone."
             return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
         run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls}))
-        noise = self._finish(run, reserve, None if call is None else self._observer(call, run, facts))
+        if (sentence := self._limits.time_spent(self._clock.now)) is not None:  # the first calls took all of it
+            self._best.enter(*value)
+            return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, sentence])
+        noise = self._finish(run, facts, reserve, None if call is None else self._observer(call, run, facts))
         if noise.found:
             left = self._max_calls - facts.calls - int(run.result.calls.sum())
             facts, reserve = facts._replace(noisy=True), min(MEANS, left)
         answer = self.answer(run, facts, reserve)
         # A run that spent its budget in mid-step still tells by its last state what was at work.
-        notes = [reason, run.message, "" if run.state is None else run.solver.closing_note(run.state)]
+        apart = self._apart(calls) if reason or run.spent_calls else ""
+        notes = [reason, run.message, apart, "" if run.state is None else run.solver.closing_note(run.state)]
         return self._folded(facts, answer, type(run.solver).__name__, run, notes)
 
-    def _finish(self, run: Run, reserve: int, observer: Callable[[], None] | None) -> NoiseWatch:
+    def _finish(self, run: Run, facts: Facts, reserve: int, observer: Callable[[], None] | None) -> NoiseWatch:
         """Carry out a run that leaves ``reserve`` calls for the answer, more if it finds noise; return its watch."""
         worker = run.prepare(_Recording(self._best), *([] if observer is None else [StepCallback(observer)]))
         worker.noise.kept = max(0, math.ceil((self._means() - reserve) / self._replicas))
+        worker.clock = self._clock
+        if facts.noisy and self._limits.seconds is not None:  # means take time, too
+            worker.kept_seconds = min(
+                reserve * self._clock.now / (facts.calls + facts.starts), 0.1 * self._limits.seconds
+            )
         worker.work()
         try:
             run.wait()
@@ -201,8 +216,13 @@ class Session:
             raise start.no_value(self._problem, len(kept), value)
         noisy, calls = self._problem.contract != "deterministic", 0
         if not (self._noise_is_known or self._all_fixed or self._max_calls < LEAST_BUDGET):
-            again, calls = self._values(np.repeat(place[None], REPEATS, axis=0)), REPEATS
-            noisy = noisy or bool(unlike(again.stacked, value.stacked).any())
+            try:
+                again, made = self._values(np.repeat(place[None], REPEATS, axis=0))
+            except BaseException:  # also Ctrl-C: the first value is not lost
+                self._best.enter(place[None], Evaluation(value.f[None], value.h[None]))
+                raise
+            calls = int(made.sum())
+            noisy = noisy or bool(unlike(again.stacked, value.stacked)[made].any())
         if not isinstance(self._problem, Simulation):
             return Facts(noisy, calls + len(kept), 0), (place[None], Evaluation(value.f[None], value.h[None]))
         for outcome in kept:
@@ -216,8 +236,10 @@ class Session:
         kept: list[tuple[Array, Evaluation | Failure]] = []
         for x in islice(start.candidates(problem, Streams(self._settings["seed"], self._replicas)), most):
             place = start.places(problem, x)[0]
-            value = problem.probe(place) if isinstance(problem, Simulation) else self._values(place)
-            kept.append((place, value))
+            if kept and self._limits.time_spent(self._clock.now) is not None:
+                break
+            kept.append((place, self._first_value(place)))
+            value = kept[-1][1]
             if isinstance(value, Failure):
                 if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
                     raise value.error
@@ -225,23 +247,62 @@ class Session:
                 break
         return kept
 
-    def _values(self, x: Array) -> Evaluation:
-        """Return the values at points (..., n), noise included, which are entered into the best point."""
+    def _first_value(self, place: Array) -> Evaluation | Failure:
+        if not isinstance(self._problem, Simulation):
+            return self._values(place)[0]
+        self._asked = True
+        with self._clock:
+            return self._problem.probe(place)
+
+    def _values(self, x: Array) -> tuple[Evaluation, np.ndarray]:
+        """Return the values at points (..., n), noise included, which are entered into the best point.
+
+        Returns
+        -------
+        Evaluation
+            NaN where no time was left.
+        ndarray of bool, shape (...)
+            Where a call was made.
+        """
         problem = self._problem
-        value = problem.evaluate(x)
+        value, made = self._evaluated(x)
         if problem.contract != "deterministic" and problem.noise_scales.any():
             noise = problem.noise_scales * problem.draw_noise(self._streams, (value.f.size,))
             noise = noise.reshape(*value.f.shape, problem.m + 1)
             value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
         count = value.f.size
         self._best.enter(x.reshape(count, -1), Evaluation(value.f.reshape(count), value.h.reshape(count, problem.m)))
-        return value
+        return value, made
+
+    def _evaluated(self, x: Array) -> tuple[Evaluation, np.ndarray]:
+        """Return the values at points (..., n), as far as there is time, NaN elsewhere, and where a call was made."""
+        points, problem = x.reshape(-1, x.shape[-1]), self._problem
+        found = FoundValues(len(points), problem.m, self._check_time)
+        try:
+            with self._clock:
+                self._check_time()
+                if not problem.pointwise:
+                    return problem.evaluate(x), np.ones(x.shape[:-1], dtype=bool)
+                problem.collect(points, found.enter)
+        except TimeSpent:
+            pass
+        except BaseException:  # likewise, what was found
+            value, made = found.placed(np.ones(len(points), dtype=bool))
+            self._best.enter(points[made], Evaluation(value.f[made], value.h[made]))
+            raise
+        return found.placed(np.ones(x.shape[:-1], dtype=bool))
+
+    def _check_time(self) -> None:
+        """Raise ``TimeSpent`` where the budget of seconds is spent; a first request is always made."""
+        asked, self._asked = self._asked, True
+        if asked and (sentence := self._limits.time_spent(self._clock.now)) is not None:
+            raise TimeSpent(sentence)
 
     def answer(self, run: Run, facts: Facts, reserve: int) -> Answer:
         """Choose the point to be returned after a run, with at most ``reserve`` further calls."""
         result, noise = run.result, None if run.worker is None else run.worker.noise
         leader = _leader(result)
-        if facts.noisy and reserve >= 4:
+        if facts.noisy and reserve >= 4 and self._limits.time_spent(self._clock.now) is None:
             last, sure = result.x[leader], not (noise and noise.unsure.any())
             if run.state is not None and run.solver.verifies(run.state) and np.isfinite(last).all() and sure:
                 candidates = {"the point that the method verified": last}
@@ -255,9 +316,17 @@ class Session:
         if noise is not None and noise.outliers:  # the best point that this session has seen may be one
             return self._answer_of_run(run, leader)
         calls, failures = 0, 0
-        if run.status is RunStatus.FINISHED and not facts.noisy and run.seconds is None:
+        if run.status is RunStatus.FINISHED and not facts.noisy:
             calls, failures = self._retreat(result, reserve)
         return self._best_answer(calls, failures)
+
+    def _apart(self, calls: int) -> str:
+        """Return the sentence on calls that are not a replica's of the run; empty where there are none."""
+        apart = self._max_calls - calls * self._replicas
+        if not apart:
+            return ""
+        share = f"{calls} calls" if self._replicas == 1 else f"{calls} calls for each of {self._replicas} replicas"
+        return f"The run had {share} of {self._max_calls}: {apart} were for the start and the answer."
 
     def _best_answer(self, calls: int, failures: int) -> Answer:
         """Return the best point queried."""
@@ -340,9 +409,11 @@ class Session:
         if not (best.feasible and violates and result.fun[r] < best.f):
             return 0, 0
         inside, outside, failures = best.x, self._problem.domain.project(result.x[r]), 0
-        for _ in range(calls):
+        for call in range(calls):
             middle = 0.5 * (inside + outside)
-            value = self._values(middle[None])
+            value, made = self._values(middle[None])
+            if not made.all():
+                return call, failures
             finite = bool(np.isfinite(value.f).all() and np.isfinite(value.h).all())
             failures += not finite
             if finite and is_feasible(value.h, best.tolerance).all():
@@ -355,11 +426,11 @@ class Session:
         """Return the best of some points, by the words for them, as the means of repeated calls show."""
         finite = np.stack([np.where(np.isfinite(x), x, self._best.x) for x in candidates.values()])
         points, repeats = self._problem.domain.project(finite), calls // len(candidates)
-        value = self._values(np.repeat(points[:, None], repeats, axis=1))
+        value, made = self._values(np.repeat(points[:, None], repeats, axis=1))
         good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
-        failures = int((~good).sum())
+        calls, failures = int(made.sum()), int((made & ~good).sum())
         if not good.any():
-            return self._best_answer(len(points) * repeats, failures)
+            return self._best_answer(calls, failures)
         scaled, tolerance = self._best.in_units(value)
         index, means, margins = first_by_means(scaled, tolerance)
         i = int(index)
@@ -371,7 +442,7 @@ class Session:
         elif not surely:
             words = self._best.words(h[i])
             note += f" In the mean x violates {words}, within twice the standard error: it may be feasible."
-        return Answer(points[i], float(f[i]), h[i], note, len(points) * repeats, failures, feasible)
+        return Answer(points[i], float(f[i]), h[i], note, calls, failures, feasible)
 
     def _folded(self, facts: Facts, answer: Answer, method: str, run: Run | None, notes: list[str]) -> OptimizeResult:
         """Return the answer with all that is to be said about it, and about the run, where there was one."""

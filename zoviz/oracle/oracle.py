@@ -23,7 +23,7 @@ from zoviz.oracle.memory import Memory
 from zoviz.oracle.quantum import digits, quantum
 from zoviz.oracle.samples import XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
-from zoviz.oracle.value_source import Question, ValueSource
+from zoviz.oracle.value_source import FoundValues, Question, ValueSource
 from zoviz.problems.base import Problem
 
 Listener: TypeAlias = Callable[[Array, Evaluation], object]
@@ -57,6 +57,9 @@ class Oracle:
         Whether the value at a point that was evaluated before, to the bit, is given again at no call: under the
         contract "deterministic", where the problem is evaluated point by point. Calls for ``Purpose.NOISE`` are made
         all the same.
+    proceed : callable, optional
+        Called before every request is evaluated, and between the points of one that is evaluated point by point: what
+        it raises ends the work, ``TimeSpent`` where no time is left.
 
     Attributes
     ----------
@@ -116,8 +119,10 @@ class Oracle:
         zeta_limit: int | None = None,
         listeners: Sequence[Listener] = (),
         remembers: bool = False,
+        proceed: Callable[[], object] | None = None,
     ) -> None:
         replicas = streams.replicas
+        self._proceed, self._pointwise = proceed, problem.pointwise
         self._listeners = tuple(listeners)
         self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
         given = defaults.FEASIBILITY_TOLERANCE if feasibility_tolerance is None else feasibility_tolerance
@@ -414,6 +419,9 @@ class Oracle:
         ------
         BudgetSpent
             Before evaluating, if the budgets of calls and samples do not allow it.
+        TimeSpent
+            Where no time is left. Before this and any other exception, what was evaluated of the request by then is
+            charged and entered.
         OracleError
             If the black box returns other shapes.
         ZovizError
@@ -493,9 +501,19 @@ class Oracle:
         new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
         if self._user_bounds is not None:
             place = self._kept(place, due, self._user_bounds)
-        value = self._evaluate(place, due)
+        if self._proceed is not None:
+            self._proceed()
+        broken: BaseException | None = None
+        if not self._pointwise:
+            value = self._evaluate(place, due, None)
+        else:
+            value, due, broken = self._evaluate_each(place, due)
+        if broken is not None:  # what was found until then counts, and is not lost
+            counts = due.reshape(len(due), -1).sum(axis=1)
+            spent = max(self._spent, int((self.calls + counts).max()))
+            new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
         self._count(spent, counts)
-        self.ledger.pay(self._purpose_of(x), counts)
+        self.ledger.pay(self._purpose or self._purpose_of(x), counts)
         if new is not None:
             self.samples.pay(self._joint_parts, counts, own, new)
         if not (all_finite(value.f) and all_finite(value.h)):
@@ -514,6 +532,8 @@ class Oracle:
             self.first_best.take(place, value, self.user_tolerance, self.domain.contains(x, ON_BOUNDARY))
         if self.remembers and self._lasting and x.ndim == 3:
             self._memory.enter(place, value, due)
+        if broken is not None:
+            raise broken
         return value if units is None else units.value(value)
 
     def _keep_best(self, x: Array, place: Array, value: Evaluation) -> None:
@@ -629,6 +649,8 @@ class Oracle:
         ------
         BudgetSpent
             Before evaluating, if the call budget does not allow it.
+        TimeSpent
+            Before evaluating, where no time is left.
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
         if self._user_bounds is not None:
@@ -699,6 +721,8 @@ class Oracle:
 
     def _charge(self, kind: str, places: Array, parts: tuple[int, ...]) -> None:
         """Pay a call for each of the points (R, ..., n), and samples; ``BudgetSpent`` before anything is counted."""
+        if self._proceed is not None:
+            self._proceed()
         points = int(np.prod(places.shape[1:-1]))
         spent, paid = self._spent + points, points * self.active
         if self._limit is not None and spent > self._limit:
@@ -754,20 +778,34 @@ class Oracle:
     def _calls_spent(self) -> BudgetSpent:
         return BudgetSpent(f"The budget of {(self._limit or 0) + self._kept_back} oracle calls is spent.")
 
-    def _evaluate(self, x: Array, due: np.ndarray) -> Evaluation:
+    def _evaluate_each(self, x: Array, due: np.ndarray) -> tuple[Evaluation, np.ndarray, BaseException | None]:
+        """Return the values at the points that are due, and which these are, or those found before what broke off."""
+        points = np.broadcast_to(due if due.ndim == x.ndim - 1 else due[:, None], x.shape[:-1])
+        found = FoundValues(int(points.sum()), self.m, self._proceed)
+        try:
+            return self._evaluate(x, due, found), due, None
+        except BaseException as error:  # also Ctrl-C
+            if not found:
+                raise
+            return *found.placed(points), error
+
+    def _evaluate(self, x: Array, due: np.ndarray, found: FoundValues | None) -> Evaluation:
         sample = self.sample_for(x.shape[1:-1])
         if due is self.active and self.all_active:
-            return self._joint(x, sample, due)
+            return self._joint(x, sample, due, found)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
         if due.any():
             if sample is not None:
                 sample = sample[due if self.contract == "independent" else np.nonzero(due)[0]]
-            value.f[due], value.h[due] = self._joint(x[due], sample, due)
+            value.f[due], value.h[due] = self._joint(x[due], sample, due, found)
         return value
 
-    def _joint(self, x: Array, sample: Any, due: np.ndarray) -> Evaluation:
+    def _joint(self, x: Array, sample: Any, due: np.ndarray, found: FoundValues | None) -> Evaluation:
         """Values at points (..., n), those of ``due``, by the problem, or by who answers in its place."""
         source = self._source
+        if source is None and found is not None:
+            f, h = self._problem.collect(x.reshape(-1, self.n), found.enter)
+            return checked(Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m)), x, self.m)
         if source is None:
             return checked(self._problem.evaluate(x, sample), x, self.m)
 
@@ -777,7 +815,7 @@ class Oracle:
 
         rows = np.nonzero(due)[0]
         question = Question(int(self.calls.sum()), "", (x,), sample, rows, self._kept_in_logs)
-        values = source.values(question, 1 + self.m, compute)
+        values = source.values(question, 1 + self.m, compute, None if found is None else found.enter)
         return Evaluation(
             values[:, 0].reshape(x.shape[:-1]).copy(), values[:, 1:].reshape(*x.shape[:-1], self.m).copy()
         )

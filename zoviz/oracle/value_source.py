@@ -1,4 +1,4 @@
-"""The protocol between an oracle and what answers in the place of its problem: a log, or a person who tells values."""
+"""What lies between an oracle and who answers it: the protocol of a source of values, and the values found so far."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Evaluation
 
 
 class Question(NamedTuple):
@@ -57,7 +57,13 @@ class Question(NamedTuple):
 class ValueSource(Protocol):
     """An oracle's source of values beside its problem."""
 
-    def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
+    def values(
+        self,
+        question: Question,
+        width: int,
+        compute: Callable[[], Array],
+        found: Callable[[int, Evaluation], object] | None = None,
+    ) -> Array:
         """Return the values (k, width) at a question's k points.
 
         Parameters
@@ -67,4 +73,46 @@ class ValueSource(Protocol):
             Numbers a point: 1 + m for joint values, f first.
         compute : callable
             Has the problem evaluate them all, shape (k, width).
+        found : callable, optional
+            To be called with the number of a point and its joint value as soon as that is there, of a problem that is
+            evaluated point by point; what it raises breaks the request off.
         """
+
+
+class FoundValues:
+    """The values found so far at the points of one request: what remains of it where it is broken off.
+
+    Parameters
+    ----------
+    count, m : int
+        Points that are asked for, and constraints.
+    proceed : callable, optional
+        Called after every value but the last; it raises where there is to be no other.
+    """
+
+    def __init__(self, count: int, m: int, proceed: Callable[[], object] | None) -> None:
+        self._f, self._h = np.full(count, np.nan), np.full((count, m), np.nan)
+        self._found, self._left, self._proceed = np.zeros(count, dtype=bool), count, proceed
+
+    def __bool__(self) -> bool:
+        return bool(self._found.any())
+
+    def enter(self, i: int, value: Evaluation) -> None:
+        """Take the value at a point, by its number."""
+        self._f[i], self._h[i] = value
+        self._found[i] = True
+        self._left -= 1
+        if self._left and self._proceed is not None:
+            self._proceed()
+
+    def placed(self, due: np.ndarray) -> tuple[Evaluation, np.ndarray]:
+        """Return f (R[, q]) and h (R[, q], m), NaN where none was found, and where one was, of points ``due`` (R[, q]).
+
+        The points that were asked for are those that are due, in their order.
+        """
+        where = np.flatnonzero(due)[self._found]
+        f, h = np.full(due.size, np.nan), np.full((due.size, self._h.shape[1]), np.nan)
+        f[where], h[where] = self._f[self._found], self._h[self._found]
+        found = np.zeros(due.size, dtype=bool)
+        found[where] = True
+        return Evaluation(f.reshape(due.shape), h.reshape(*due.shape, h.shape[1])), found.reshape(due.shape)

@@ -125,7 +125,10 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
 
 
 def replayed(source: BegunRun) -> RunSpec:
-    """Describe a run that repeats ``source``, its steering included, and ends where it ended."""
+    """Describe a run that repeats ``source``, its steering included, and ends where it ended.
+
+    Where time ended it in the midst of a step, that step is not repeated, nor are the calls that it had made.
+    """
     spec = begun(source)
     end = spec.iterations if source.spent_calls else source.progress.iteration
     return forked(source, seconds=None, stop_at_targets=False, iterations=end)

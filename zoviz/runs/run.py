@@ -80,8 +80,9 @@ class Run(RunSettings):
     seed : int
         Same seed and steering, same iterates.
     iterations, calls, seconds, samples, zeta_samples : int, int, float, int and int, optional
-        Budgets: iterations, oracle calls of each replica (never exceeded), computing time, samples of each replica
-        (never exceeded, mini-batches in full); None is unlimited. The first that is spent ends the run.
+        Budgets: iterations, oracle calls of each replica (never exceeded), computing time (without pauses; exceeded by
+        the call in progress at most, or by a batch of a vectorised function), samples of each replica (never exceeded,
+        mini-batches in full); None is unlimited. The first that is spent ends the run.
     targets : mapping of str to float, or several, optional
         First hits to record, e.g. ``{"gap": 1e-2}``.
     stop_at_targets : bool

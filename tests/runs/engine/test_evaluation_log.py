@@ -12,9 +12,12 @@ import pytest
 
 from helpers.black_box import h_at
 from zoviz import Run
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import Sphere
+from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox
+from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG, ZOSPLM
 
@@ -111,3 +114,10 @@ def test_what_was_paid_after_the_last_checkpoint_is_not_paid_again(tmp_path: Pat
     whole.run()
     np.testing.assert_array_equal(again.result.x, whole.result.x)
     np.testing.assert_array_equal(again.result.calls, whole.result.calls)
+
+
+def test_values_of_a_vectorised_box_without_constraints_come_through_a_source() -> None:
+    box = BlackBox(lambda x: np.square(x - 0.3).sum(axis=-1), bounds=[(0, 1)] * 2, vectorised=True, x0=[0.5, 0.5])
+    oracle = Oracle(box, Streams(0, 1), source=LoggedValues(box, Log()))
+    value = oracle(np.array([[0.3, 0.5]]))
+    assert value.f.tolist() == pytest.approx([0.04]) and value.h.shape == (1, 0)

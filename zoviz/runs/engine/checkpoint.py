@@ -61,15 +61,15 @@ def snapshot(worker: Worker) -> bytes | None:
     -------
     bytes or None
         Of a size that depends on R, n and m alone. None where there is nothing to go on from: before the first
-        iterate, in the midst of a step that did not end (by an error, or because the budget of calls did not cover
-        it), where every replica is frozen, and for a solver that is not ``checkpointable``.
+        iterate, in the midst of a step that did not end (by an error, or because a budget of calls or seconds did not
+        cover it), where every replica is frozen, and for a solver that is not ``checkpointable``.
 
     Raises
     ------
     ZovizError
         For a state that is made of other things than arrays, numbers, text, and tuples, lists and dicts of them.
     """
-    unfinished = worker.state is None or worker.error is not None or worker.spent_calls
+    unfinished = worker.state is None or worker.broken_off
     if unfinished or not worker.solver.checkpointable or not worker.oracle.active.any():
         return None
     return pack({"version": VERSION, **_state_of(worker)})
@@ -225,7 +225,7 @@ def _take_state(
     worker.streams.restore({key: Mark(**mark) for key, mark in state["streams"].items()})
     for name, value in state["live"].items():
         worker.solver.set(name, value)
-    worker.iteration, worker.seconds = state["iteration"], state["seconds"]
+    worker.iteration, worker.clock.seconds = state["iteration"], state["seconds"]
     worker.state, worker.info, worker.resolved = state["state"], state["info"], state["resolved"]
     if "constants" in state and state["constants"] is not None:  # a checkpoint of before they were kept has none
         worker.constants = Constants.of(state["constants"])

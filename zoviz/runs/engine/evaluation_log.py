@@ -122,17 +122,25 @@ class LoggedValues:
     def __init__(self, problem: Problem, log: Log) -> None:
         self._problem, self._log = problem, log
 
-    def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
+    def values(
+        self,
+        question: Question,
+        width: int,
+        compute: Callable[[], Array],
+        found: Callable[[int, Evaluation], object] | None = None,
+    ) -> Array:
         """Return the logged values (k, width) at a question's points, else those that ``compute`` gives now."""
         if not question.kept:
             return compute()
         points, kind = question.points, question.kind
         if not kind and self._problem.pointwise:
-            return self._point_by_point(question.ordinal, points, width)
+            return self._point_by_point(question.ordinal, points, width, found or _nothing)
         entry = self._logged(question.ordinal, points, kind)
         return (entry or self._enter(question.ordinal, points, compute(), kind)).values
 
-    def _point_by_point(self, first: int, points: Array, width: int) -> Array:
+    def _point_by_point(
+        self, first: int, points: Array, width: int, found: Callable[[int, Evaluation], object]
+    ) -> Array:
         values, missing = np.empty((len(points), width)), []
         for i in range(len(points)):
             entry = self._logged(first + i, points[i : i + 1], "")
@@ -140,11 +148,13 @@ class LoggedValues:
                 missing.append(i)
             else:
                 values[i] = entry.values[0]
+                found(i, Evaluation(values[i, 0], values[i, 1:]))
 
         def enter(j: int, value: Evaluation) -> None:
             i = missing[j]
             values[i] = np.concatenate([value.f.reshape(1), value.h.reshape(-1)])
             self._enter(first + i, points[i : i + 1], values[i : i + 1].copy(), "")
+            found(i, value)
 
         if missing:
             self._problem.collect(points[missing], enter)
@@ -162,3 +172,7 @@ class LoggedValues:
         entry = entry if entry.whole else entry._replace(note=self._problem.failure_message)
         self._log.append(ordinal, entry)
         return entry
+
+
+def _nothing(i: int, value: Evaluation) -> None:
+    """Do nothing with a value that was found."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.errors import BudgetSpent
+from zoviz.core.errors import BudgetSpent, TimeSpent
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, ExactValues, Iterate
 from zoviz.oracle import Oracle, Purpose
@@ -144,7 +144,7 @@ def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> It
     try:
         with oracle.purpose(Purpose.POLISH):
             return solver.polish(state, oracle, streams)
-    except BudgetSpent:
+    except (BudgetSpent, TimeSpent):
         return None
 
 

@@ -90,7 +90,7 @@ class RunSettings(param.Parameterized):
         allow_None=True,
         bounds=(0, None),
         label="Time budget in s",
-        doc="Computing time of the steps.",
+        doc="Computing time, of choosing steps too; pauses do not count.",
         metadata=ABSENT,
     )
     samples = param.Integer(

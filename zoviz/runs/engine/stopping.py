@@ -68,9 +68,11 @@ class Limits(NamedTuple):
         """Return the sentence on a budget that is spent, if one is; calls and samples are the oracle's to watch."""
         if self.iterations is not None and iteration >= self.iterations:
             return f"The budget of {self.iterations} iterations is spent."
-        if self.seconds is not None and seconds >= self.seconds:
-            return f"The budget of {self.seconds:g} s is spent."
-        return None
+        return None if self.seconds is None else self.time_spent(seconds)
+
+    def time_spent(self, seconds: float) -> str | None:
+        """Return the sentence on the budget of seconds, if it is spent."""
+        return None if self.seconds is None or seconds < self.seconds else f"The budget of {self.seconds:g} s is spent."
 
 
 class Progress(NamedTuple):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from heapq import merge
 from typing import Any
 
 import numpy as np
 
-from zoviz.core.errors import BudgetSpent, OracleError, described
+from zoviz.core.errors import BudgetSpent, OracleError, TimeSpent, described
 from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
+from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array
 from zoviz.core.units import as_box
 from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
@@ -115,11 +115,12 @@ class Worker:
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
         self.constants: Any = None  # by which the rule chose
         self.unit_sizes, self.curvature_scaling = spec.unit_sizes, spec.curvature_scaling
-        self.iteration, self.seconds = 0, 0.0
+        self.iteration, self.clock, self._asked = 0, Stopwatch(), False
+        self.kept_seconds = 0.0  # of the budget, for who goes on when the run has ended
         self.state: Any = None
         self.info: Any = None
         self.polished: Any = None
-        self.open, self.spent_calls = bool(self.targets), False
+        self.open, self.spent_calls, self.spent_time = bool(self.targets), False, False
         self.tally = self.problem.tally(spec.replicas)
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
         domain, box = self.problem.domain, as_box(self.problem.domain)
@@ -147,10 +148,13 @@ class Worker:
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
-            message = str(budget) or f"The budget of {self.limits.oracle_budget} is spent."
-            if self.state is None:
-                message += " It does not cover choosing the method's steps: x is the best point evaluated for that."
-            self._end(RunStatus.FINISHED, message)
+            self._end(
+                RunStatus.FINISHED,
+                (str(budget) or f"The budget of {self.limits.oracle_budget} is spent.") + self._unbegun,
+            )
+        except TimeSpent as spent:
+            self.spent_time = True
+            self._end(RunStatus.FINISHED, str(spent) + self._unbegun)
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
@@ -176,10 +180,12 @@ class Worker:
         """Check for noise once more before the run ends, and return whether it goes on after that."""
         if not self.noise.watching or self._outcome[0] is not RunStatus.FINISHED or not self.oracle.active.any():
             return False
+        if self.limits.time_spent(self.seconds + self.kept_seconds) is not None:
+            return False
         self.oracle.keep(0)
         if not self.oracle.affords(self.oracle.active.astype(int)).all():
             return False
-        over = self.limits.spent(self.iteration, self.seconds) is not None
+        over = self.limits.spent(self.iteration, self.seconds + self.kept_seconds) is not None
         over |= self.stop_at_targets and bool(self.targets) and not self.open
         before = self.state
         goes_on = self._check_noise(not over, self._solver_ended) and self.state is not before
@@ -197,26 +203,25 @@ class Worker:
         kept : bool
             As for ``Oracle.again``: not where a budget has brought the run to its end.
         """
-        started, oracle, noise = time.perf_counter(), self.oracle, self.noise
-        iterates = self.solver.output(self.state)
-        iterates = iterates if oracle.units is None else oracle.units.point(iterates)
-        with oracle.purpose(Purpose.NOISE):
-            findings = noise.check(oracle, iterates, kept)
-        if findings.noisy.any():
-            oracle.expect_noise()
-            oracle.keep(noise.kept)
-        oracle.replace_best(findings.lucky, noise.confirmed_x, noise.confirmed)
-        goes_on = True
-        if findings.noisy.any() or findings.lucky.any():
-            enough = oracle.remaining[oracle.active].min() >= LEAST_SWEEPS * (oracle.n + 1)
-            if may_begin and enough:
-                self._begin_again(np.where(np.isfinite(oracle.best_f)[:, None], oracle.best_x, iterates))
-            else:
-                noise.unsure = noise.unsure | findings.rows_differ | findings.lucky
-                goes_on = may_begin and self._end(RunStatus.FINISHED, "Too few calls are left to begin again.")
-        if noise.found:
-            self.believe_noise()
-        self.seconds += time.perf_counter() - started
+        oracle, noise, goes_on = self.oracle, self.noise, True
+        with self.clock:
+            iterates = self.solver.output(self.state)
+            iterates = iterates if oracle.units is None else oracle.units.point(iterates)
+            with oracle.purpose(Purpose.NOISE):
+                findings = noise.check(oracle, iterates, kept)
+            if findings.noisy.any():
+                oracle.expect_noise()
+                oracle.keep(noise.kept)
+            oracle.replace_best(findings.lucky, noise.confirmed_x, noise.confirmed)
+            if findings.noisy.any() or findings.lucky.any():
+                enough = oracle.remaining[oracle.active].min() >= LEAST_SWEEPS * (oracle.n + 1)
+                if may_begin and enough:
+                    self._begin_again(np.where(np.isfinite(oracle.best_f)[:, None], oracle.best_x, iterates))
+                else:
+                    noise.unsure = noise.unsure | findings.rows_differ | findings.lucky
+                    goes_on = may_begin and self._end(RunStatus.FINISHED, "Too few calls are left to begin again.")
+            if noise.found:
+                self.believe_noise()
         return goes_on
 
     def believe_noise(self) -> None:
@@ -298,7 +303,31 @@ class Worker:
             limits.zeta_samples,
             [observer.listener for observer in self.observers if observer.listener is not None],
             remembers=self.problem.noise == "deterministic",  # declared: what is unknown may turn out to be noise
+            proceed=None if limits.seconds is None else self._check_time,
         )
+
+    @property
+    def seconds(self) -> float:
+        """The computing time of the start, of the steps and of polishing so far; pauses are not in it."""
+        return self.clock.seconds
+
+    @property
+    def _unbegun(self) -> str:
+        """The sentence on a budget that was spent before the method began; empty for any other."""
+        if self.state is not None:
+            return ""
+        return " It does not cover choosing the method's steps: x is the best point evaluated for that."
+
+    @property
+    def broken_off(self) -> bool:
+        """Whether a step did not end: by an error, or since a budget of calls or seconds did not cover it."""
+        return self.error is not None or self.spent_calls or self.spent_time
+
+    def _check_time(self) -> None:
+        """Raise ``TimeSpent`` where the budget of seconds is spent, in mid-step too; a first request is always made."""
+        asked, self._asked = self._asked, True
+        if asked and (sentence := self.limits.time_spent(self.clock.now + self.kept_seconds)) is not None:
+            raise TimeSpent(sentence)
 
     def _end(self, status: RunStatus, message: str) -> bool:
         """Set how the run ends; published once the last row is written."""
@@ -308,45 +337,40 @@ class Worker:
     def _prepare(self) -> None:
         """Check the problem, resolve open parameters, evaluate the start and record it."""
         self.status = RunStatus.RUNNING
-        started = time.perf_counter()
-        calls = self.limits.calls
-        start.count_constraints(self.problem, self.streams.seed, self.streams.replicas, calls)
-        self.oracle = oracle = self.make_oracle()
-        oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
-        self.oracle.keep(int(self.noise.watching))  # for the check before the end
-        try:
-            x0, moved = start.defined(self.problem, oracle, self.streams, calls)
-            self.opening += [moved] if moved else []
-            if self.problem.scaled:
-                with self.oracle.purpose(Purpose.SCALING):
-                    estimator = self.solver.scaling_estimator
-                    self.scaled_problem = present(
-                        self.problem, self.oracle, x0, self.streams, estimator, self.curvature_scaling
-                    )
-                if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
-                    self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
-            for observer in self.observers:
-                observer.sized(self.oracle.user_tolerance)
-            x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
-            plan = self._plan()
-            rule = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
-            self.resolved, self.constants = plan | rule.values, rule.constants
-            self.notes += [rule.note] if rule.note else []
-            with self.oracle.purpose(Purpose.START):
-                self.state = self.solver.init(x0, self.oracle, self.streams)
-        except BudgetSpent:
-            if oracle.spent:
-                if oracle.units is None or not self.problem.scaled:
-                    oracle.judge_by(np.ones(oracle.m))  # sizes that nobody will measure any more
-                    for observer in self.observers:
-                        observer.sized(oracle.user_tolerance)
-                raise  # what was paid for is an answer
-            raise ValueError(
-                "Expected a budget that covers choosing the steps and evaluating the start, got "
-                f"{self.limits.oracle_budget}: raise it, or set the steps yourself."
-            ) from None
-        finally:
-            self.seconds = time.perf_counter() - started
+        with self.clock:
+            calls = self.limits.calls
+            start.count_constraints(self.problem, self.streams.seed, self.streams.replicas, calls)
+            self.oracle = oracle = self.make_oracle()
+            oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
+            self.oracle.keep(int(self.noise.watching))  # for the check before the end
+            try:
+                x0, moved = start.defined(self.problem, oracle, self.streams, calls)
+                self.opening += [moved] if moved else []
+                if self.problem.scaled:
+                    with self.oracle.purpose(Purpose.SCALING):
+                        estimator = self.solver.scaling_estimator
+                        self.scaled_problem = present(
+                            self.problem, self.oracle, x0, self.streams, estimator, self.curvature_scaling
+                        )
+                    if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
+                        self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
+                for observer in self.observers:
+                    observer.sized(self.oracle.user_tolerance)
+                x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
+                plan = self._plan()
+                rule = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
+                self.resolved, self.constants = plan | rule.values, rule.constants
+                self.notes += [rule.note] if rule.note else []
+                with self.oracle.purpose(Purpose.START):
+                    self.state = self.solver.init(x0, self.oracle, self.streams)
+            except BudgetSpent:
+                if oracle.spent:
+                    self._judge_unsized()
+                    raise  # what was paid for is an answer
+                raise ValueError(
+                    "Expected a budget that covers choosing the steps and evaluating the start, got "
+                    f"{self.limits.oracle_budget}: raise it, or set the steps yourself."
+                ) from None
         oracle.first_best = None
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
@@ -366,6 +390,13 @@ class Worker:
         self._check_targets(measured)
         self.trace.append(self._row(measured))
         self._keep_point()
+
+    def _judge_unsized(self) -> None:
+        """Judge the points of a start that its budget cut by the usual tolerance, if no sizes of rows were measured."""
+        if self.oracle.units is None:
+            self.oracle.judge_by(np.ones(self.oracle.m))
+            for observer in self.observers:
+                observer.sized(self.oracle.user_tolerance)
 
     def _plan(self) -> dict[str, Any]:
         """Set what the solver chooses by the run's budgets, or what the run was given for it, and return it."""
@@ -391,7 +422,7 @@ class Worker:
         if self.inbox.waiting and not self._attend():
             how = RunStatus.INTERRUPTED if self.inbox.interrupted else RunStatus.STOPPED
             return self._end(how, f"{how.capitalize()} after {self.iteration} iterations.")
-        if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:
+        if (spent := self.limits.spent(self.iteration, self.clock.seconds + self.kept_seconds)) is not None:
             return self._end(RunStatus.FINISHED, spent)
         if not self.oracle.all_active and not self.oracle.active.any():
             if self.guard.divergences:
@@ -438,9 +469,8 @@ class Worker:
             observer.changed()
 
     def _advance(self) -> None:
-        started = time.perf_counter()
-        state, self.info = self.solver.step(self.state, self.oracle, self.streams)
-        self.seconds += time.perf_counter() - started
+        with self.clock:
+            state, self.info = self.solver.step(self.state, self.oracle, self.streams)
         if self.oracle.any_failed:
             iterates = self.solver.iterate(self.state), self.solver.iterate(state)
             self.guard.explain(self.oracle.failed, iterates, self.iteration + 1, self.oracle)
@@ -483,7 +513,7 @@ class Worker:
     @property
     def has_result(self) -> bool:
         """Whether there is an outcome: the method has begun, or the budget was spent before that."""
-        return self.state is not None or (self.spent_calls and self.error is None)
+        return self.state is not None or ((self.spent_calls or self.spent_time) and self.error is None)
 
     @property
     def result(self) -> Result:
@@ -517,7 +547,8 @@ class Worker:
         if not self.solver.polishes:
             return
         row = self._row()
-        self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
+        with self.clock:
+            self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
         if self.polished is not None:
             answer = measures.of_polished(self.scaled_problem, self.polished, self.oracle)
             row |= {f"{POLISHED}{name}": value for name, value in answer.items()}
@@ -551,4 +582,4 @@ class Worker:
             self.exact,
             hidden,
         )
-        return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
+        return {ITERATION: self.iteration, SECONDS: self.clock.seconds, **row}
