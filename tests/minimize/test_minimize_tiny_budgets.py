@@ -31,7 +31,7 @@ def assert_best_of(result: Any, diary: Diary, budget: int) -> None:
     points = np.array(diary.points)
     assert result.calls == len(points) <= budget
     violation = np.maximum(0.5 - points[:, 0], 0.0)
-    feasible = violation <= 1e-6
+    feasible = violation <= result.tolerance[0]
     if feasible.any():
         assert result.success and result.fun == min(bowl(point) for point in points[feasible])
     else:

@@ -82,11 +82,11 @@ def test_the_points_asked_for_longest_ago_are_dropped() -> None:
 
 def test_a_resumed_run_remembers() -> None:
     spec: dict[str, Any] = {"replicas": 2, "calls": 200}
-    whole = Run(BlackBox(bowl, half, bounds=BOX), SZOConEX(), **spec)
+    whole = Run(BlackBox(bowl, half, bounds=BOX, noise="deterministic"), SZOConEX(), **spec)
     data: list[tuple[bytes | None, int]] = []
     whole.run(lambda: data.append((snapshot(whole.worker), whole.progress.calls)))
     middle = data[len(data) // 2]
-    worker = Run(BlackBox(bowl, half, bounds=BOX), SZOConEX(), **spec).prepare()
+    worker = Run(BlackBox(bowl, half, bounds=BOX, noise="deterministic"), SZOConEX(), **spec).prepare()
     restore(worker, middle[0])
     worker.work()
     np.testing.assert_array_equal(worker.result.x, whole.result.x)
@@ -95,8 +95,11 @@ def test_a_resumed_run_remembers() -> None:
 
 def test_a_session_asks_for_what_a_run_asks_for() -> None:
     diary = Diary(bowl)
-    run = Run(BlackBox(diary, half, bounds=BOX, x0=[1.0] * 3), SZOConEX(), calls=100, replicas=1).run()
-    session, told = AskTell(solver=SZOConEX(), bounds=BOX, x0=[1.0] * 3, m=2, calls=100), list[Array]()
+    run = Run(
+        BlackBox(diary, half, bounds=BOX, x0=[1.0] * 3, noise="deterministic"), SZOConEX(), calls=100, replicas=1
+    ).run()
+    session = AskTell(solver=SZOConEX(), bounds=BOX, x0=[1.0] * 3, m=2, calls=100, noise="deterministic")
+    told = list[Array]()
     while not session.done:
         batch = session.ask()
         told.extend(batch.x)
@@ -107,7 +110,7 @@ def test_a_session_asks_for_what_a_run_asks_for() -> None:
 
 def test_a_method_that_stands_still_is_ended_with_a_sentence() -> None:
     """At a corner where nothing moves any more, differences ask for the same points for ever."""
-    problem = BlackBox(lambda x: float(x.sum()), bounds=[(0.0, 1.0)])
+    problem = BlackBox(lambda x: float(x.sum()), bounds=[(0.0, 1.0)], noise="deterministic")
     result = Run(problem, ZOBCEG(), calls=5000, replicas=1).run()
     assert result.status == "finished" and result.calls.item() < 500 and result.best_fun.item() == 0.0
     assert "The method asks for nothing but points whose values are known." in result.message

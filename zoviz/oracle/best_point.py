@@ -61,7 +61,7 @@ class FirstBest:
         self.x = np.full((replicas, n), np.nan)
         self.value = Evaluation(np.full(replicas, np.nan), np.full((replicas, m), np.nan))
 
-    def take(self, place: Array, value: Evaluation, tolerance: float, inside: np.ndarray) -> None:
+    def take(self, place: Array, value: Evaluation, tolerance: float | Array, inside: np.ndarray) -> None:
         """Take in points (R, n) or (R, q, n) of which those ``inside`` count, and their values, in the user's units."""
         replicas = len(self.x)
         x = np.concatenate([self.x[:, None], place.reshape(replicas, -1, place.shape[-1])], axis=1)

@@ -198,6 +198,11 @@ class Oracle:
         self.judge_by(self._sizes if sizes is None else sizes)
         self.tolerance = self.user_tolerance / units.h
 
+    @property
+    def awaits_sizes(self) -> bool:
+        """Whether points wait for sizes of rows to be judged by."""
+        return self._unjudged is not None
+
     def judge_by(self, sizes: Array | None) -> None:
         """Take tolerances to be relative to these sizes of rows (m,), and judge the points that waited for them."""
         self._sizes = sizes

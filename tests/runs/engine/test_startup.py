@@ -19,7 +19,15 @@ def untold() -> BlackBox:
     def plane(x: Array) -> float:
         return float(x.sum() - 1.0)
 
-    return BlackBox(lambda x: float(x @ x), plane, x0=np.full(3, 0.5), bounds=[(-1.0, 1.0)] * 3, m=1, scaled=False)
+    return BlackBox(
+        lambda x: float(x @ x),
+        plane,
+        x0=np.full(3, 0.5),
+        bounds=[(-1.0, 1.0)] * 3,
+        m=1,
+        scaled=False,
+        noise="deterministic",
+    )
 
 
 def given(cls: type[Solver], **more: float) -> Solver:

@@ -363,6 +363,9 @@ class Worker:
                 self.notes += [rule.note] if rule.note else []
                 with self.oracle.purpose(Purpose.START):
                     self.state = self.solver.init(x0, self.oracle, self.streams)
+            except TimeSpent:
+                self._judge_unsized()
+                raise
             except BudgetSpent:
                 if oracle.spent:
                     self._judge_unsized()
@@ -393,7 +396,7 @@ class Worker:
 
     def _judge_unsized(self) -> None:
         """Judge the points of a start that its budget cut by the usual tolerance, if no sizes of rows were measured."""
-        if self.oracle.units is None:
+        if self.oracle.awaits_sizes:
             self.oracle.judge_by(np.ones(self.oracle.m))
             for observer in self.observers:
                 observer.sized(self.oracle.user_tolerance)
