@@ -214,7 +214,7 @@ def estimates(case: Case, problem: Quadratic, seed: int = SEED) -> Estimate:
     for _ in range(REPLICAS // TOGETHER):
         results.append(case.estimator.estimate(problem.phi, x, oracle, streams))
         oracle.resample()
-    gradients, variances, _ = zip(*results, strict=True)
+    gradients, variances, *_ = zip(*results, strict=True)
     return Estimate(np.concatenate(gradients), np.concatenate(variances), None)
 
 
