@@ -13,7 +13,7 @@ from helpers.project import ROOT
 from helpers.sources import FOR_EACH_FILE, SOURCES, parse
 
 PACKAGE = "zoviz"
-MOST_MODULES = 13
+MOST_MODULES = 20
 """In one folder, ``__init__.py`` counted."""
 
 # From left to right: a file imports from its own room and from rooms of layers to the left of it. A room is a folder,

@@ -15,6 +15,7 @@ from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation, all_finite
 from zoviz.estimators.inside import (
     MeanRise,
+    Room,
     Steps,
     coordinate_steps,
     narrowest,
@@ -222,9 +223,7 @@ class DirectionalEstimator(GradientEstimator):
             if room is None:  # without bounds every step is along its direction, and nothing is to be made for it
                 slopes, factors = self._slopes(phi, x, lengths[..., None] * u, None, lengths, origin, oracle), u
             else:
-                steps = (
-                    coordinate_steps(u, lengths, room, self.central) if q else random_steps(u, squares, lengths, room)
-                )
+                steps = self._inside(u, squares, lengths, room)
                 cut = steps.cut if cut is None or steps.cut is None else cut | steps.cut
                 slopes = self._slopes(phi, x, steps.ahead, steps, steps.lengths, origin, oracle)
                 factors = steps.factors
@@ -241,11 +240,15 @@ class DirectionalEstimator(GradientEstimator):
                 square += np.einsum("rk,rk,rk->r", w, w, sizes)
         if shared is not None:
             total, square = shared.taken_from(total, square, cut)
-        if q:
-            estimate = self._coordinate_summary(total, q, good, base, oracle)
-        else:
-            estimate = self._summary(total, square, good, base, oracle)
+        rest = good, base, oracle
+        estimate = self._coordinate_summary(total, q, *rest) if q else self._summary(total, square, *rest)
         return estimate if cut is None else estimate._replace(cut=cut)
+
+    def _inside(self, u: Array, squares: Array, lengths: Array, room: Room) -> Steps:
+        """Return steps of some lengths (R, k) along u (R, k, n) that stay in the room around x."""
+        if self.coordinates_in(u.shape[2]):
+            return coordinate_steps(u, lengths, room, self.central)
+        return random_steps(u, squares, lengths, room)
 
     def _fitted(self, radius: float, n: int, width: float) -> float:
         """Return a radius with which a typical step is no longer than a width."""
