@@ -122,8 +122,7 @@ class Oracle:
         proceed: Callable[[], object] | None = None,
     ) -> None:
         replicas = streams.replicas
-        self._proceed, self._pointwise = proceed, problem.pointwise
-        self._listeners = tuple(listeners)
+        self._proceed, self._pointwise, self._listeners = proceed, problem.pointwise, tuple(listeners)
         self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
         given = defaults.FEASIBILITY_TOLERANCE if feasibility_tolerance is None else feasibility_tolerance
         self.tolerance = self.user_tolerance = np.full(problem.m, given, dtype=float)
@@ -131,24 +130,20 @@ class Oracle:
         self._relative = feasibility_tolerance is None and problem.scaled and not problem.analytic
         self._sizes: Array | None = None
         self._unjudged: list[tuple[Array, Array, Evaluation]] | None = [] if self._relative else None
-        self._scales = problem.noise_scales
-        self._exact = not problem.stochastic
+        self._scales, self._exact = problem.noise_scales, not problem.stochastic
         self._noisy = problem.contract != "deterministic" and bool(self._scales.any())
         self._iteration, self._sample, self._replicas = -1, None, np.arange(replicas)
         self._shared_noise: Any = None
         self._size: int | tuple[int, ...] = 1
-        self._spent = 0
         self.domain: Set = problem.domain
-        self.bounds: Box | None = as_box(problem.domain) if problem.keeps_bounds else None
-        self._user_bounds = self.bounds
+        self.bounds = self._user_bounds = as_box(problem.domain) if problem.keeps_bounds else None
         self.units: Units | None = None
         self.n, self.m, self.noise_found = self.domain.n, problem.m, False
         self.contract = self._declared = problem.contract
         # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
-        self._behind = np.zeros(replicas, dtype=np.int64)
+        self._spent, self._behind = 0, np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
-        self.failures = np.zeros(replicas, dtype=np.int64)
-        self.ledger = Ledger(replicas)
+        self.failures, self.ledger = np.zeros(replicas, dtype=np.int64), Ledger(replicas)
         self._purpose: Purpose | tuple[Purpose, ...] | None = None
         self.samples = SampleCounts(replicas, sample_limit, zeta_limit)
         self.sampled = problem.contract != "deterministic"
@@ -159,11 +154,8 @@ class Oracle:
         self._stage: Stage | None = None
         self._ceiling: int | Array | None = limit  # the budget, in a stage its limit too
         self.active = self.run_active = np.ones(replicas, dtype=bool)
-        self.failed = np.zeros(replicas, dtype=bool)
-        self.any_failed = False
-        self.all_active = True
-        self.best_f = np.full(replicas, np.inf)
-        self.best_x = np.full((replicas, self.n), np.nan)
+        self.failed, self.any_failed, self.all_active = np.zeros(replicas, dtype=bool), False, True
+        self.best_f, self.best_x = np.full(replicas, np.inf), np.full((replicas, self.n), np.nan)
         self.best_h = np.full((replicas, self.m), np.nan)
         self._kept_back, self._kept_in_logs = 0, True
         self.first_best: FirstBest | None = None

@@ -375,6 +375,10 @@ class Worker:
                     f"{self.limits.oracle_budget}: raise it, or set the steps yourself."
                 ) from None
         oracle.first_best = None
+        self._record_start()
+
+    def _record_start(self) -> None:
+        """Take the first measures, which the guard, the targets and the trace begin with."""
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
         self.begin_guard()
