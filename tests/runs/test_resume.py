@@ -42,7 +42,7 @@ class Box:
 
 
 def boxed(store: Store, box: Box, **settings: Any) -> Run:
-    problem = BlackBox(box, h_at, bounds=[(-4, 4)] * 2, m=2)
+    problem = BlackBox(box, h_at, bounds=[(-4, 4)] * 2, m=2, noise="deterministic")
     defaults = {"solver": ZOCEG(), "replicas": 2, "seed": 5, "iterations": 3, "checkpoint": "every call"}
     return Run(problem=problem, store=store, **(defaults | settings))
 
@@ -70,7 +70,7 @@ def test_every_call_is_kept_and_none_is_paid_twice(solver: type, at: int, store:
     assert copy.load(whole.id).status == "interrupted"
     assert [r.id for r in copy.runs(status="interrupted")] == [whole.id] and copy.runs(status="running") == []
     rest = Box()
-    run = copy.load(whole.id).resume(problem=BlackBox(rest, h_at, bounds=[(-4, 4)] * 2, m=2))
+    run = copy.load(whole.id).resume(problem=BlackBox(rest, h_at, bounds=[(-4, 4)] * 2, m=2, noise="deterministic"))
     run.run()
     assert rest.calls == box.calls - (at - 1)
     assert_same_course(run, whole)

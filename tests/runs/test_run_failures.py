@@ -157,7 +157,7 @@ def test_what_raises_while_a_run_closes_is_its_error_unless_it_had_one() -> None
     run = Run(problem=NonconvexQCQP(n=3), solver=Sticky(), replicas=1, iterations=3)
     with pytest.raises(OSError, match="cannot be let go of"):
         run.run()
-    assert run.status == "failed" and run.message == "cannot be let go of"
+    assert run.status == "failed" and run.message == "OSError: cannot be let go of"
     run = Run(problem=Unmeasurable(n=3, first=2), solver=Sticky(), replicas=1, iterations=3)
     with pytest.raises(MissingExtra):
         run.run()

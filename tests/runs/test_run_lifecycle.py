@@ -91,7 +91,7 @@ def test_what_needs_a_started_run_says_so() -> None:
     for need in (lambda: run.result, run.fork, lambda: run.replay(), lambda: script(run)):
         with pytest.raises(ZovizError, match="Expected a run that has started"):
             need()
-    with pytest.raises(ValueError, match="Expected problem an object of Problem"):
+    with pytest.raises(ValueError, match="Expected a problem, got None"):
         Run(None, ZOCEG())  # type: ignore[arg-type]
 
 

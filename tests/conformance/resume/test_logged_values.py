@@ -51,7 +51,7 @@ def test_what_the_log_has_is_not_paid_again(solver: str, vectorised: bool) -> No
         return (x[..., 0] + x[..., 1] - 2.0)[..., None]
 
     def make() -> Run:
-        box = BlackBox(objective, constraints, bounds=[(-4, 4)] * 2, m=1, vectorised=vectorised)
+        box = BlackBox(objective, constraints, bounds=[(-4, 4)] * 2, m=1, vectorised=vectorised, noise="deterministic")
         return Run(problem=box, solver=SOLVERS[solver](), replicas=2, iterations=8, seed=1)
 
     entries: dict[int, Entry] = {}
@@ -70,7 +70,7 @@ def test_the_log_goes_on_after_a_checkpoint() -> None:
     box = Counted()
 
     def make() -> Run:
-        problem = BlackBox(box, h_at, bounds=[(-4, 4)] * 2, m=2, on_error="fail")
+        problem = BlackBox(box, h_at, bounds=[(-4, 4)] * 2, m=2, on_error="fail", noise="deterministic")
         return Run(problem=problem, solver=ZOSPLM(), replicas=4, iterations=30, seed=3)
 
     entries: dict[int, Entry] = {}
@@ -98,7 +98,7 @@ def hurried(x: Array) -> float:
 
 def test_ordinals_do_not_depend_on_who_is_done_first() -> None:
     def make(workers: Any) -> Run:
-        problem = BlackBox(hurried, h_at, bounds=[(-4, 4)] * 2, m=2, workers=workers)
+        problem = BlackBox(hurried, h_at, bounds=[(-4, 4)] * 2, m=2, workers=workers, noise="deterministic")
         return Run(problem=problem, solver=ZOSPLM(), replicas=3, iterations=3, seed=3)
 
     course: dict[int, Entry] = {}
@@ -116,7 +116,7 @@ def test_ordinals_do_not_depend_on_who_is_done_first() -> None:
 
 def test_steering_and_the_log_go_together() -> None:
     def make() -> Run:
-        problem = BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2, m=2)
+        problem = BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2, m=2, noise="deterministic")
         return Run(problem=problem, solver=ZOSPLM(), replicas=2, iterations=20)
 
     entries: dict[int, Entry] = {}

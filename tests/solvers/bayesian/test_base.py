@@ -80,7 +80,8 @@ def test_an_evaluation_that_fails_leaves_the_data() -> None:
         seen.append(x)
         return float("nan") if len(seen) in (3, 5) else float(((x - 0.3) ** 2).sum())
 
-    box = BlackBox(objective, lambda x: 0.2 - x[0], bounds=[(-1.0, 2.0)] * 2, on_error="fail", scaled=False)
+    options = {"on_error": "fail", "scaled": False, "noise": "deterministic"}
+    box = BlackBox(objective, lambda x: 0.2 - x[0], bounds=[(-1.0, 2.0)] * 2, **options)
     run = made("ConstrainedEI", box, 1, iterations=5, initial_points=4)
     result = run.run()
     assert result.failures.tolist() == [2] and run.frozen == 0 and np.isfinite(result.x).all()

@@ -119,7 +119,7 @@ def alone(cls: type[ExternalSolver], seed: int) -> Array:
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0:UserWarning")  # SciPy by itself; the peer is quiet
 def test_the_course_is_the_librarys_own_point_by_point(cls: type[ExternalSolver]) -> None:
     simulation = Simulation()
-    box = BlackBox(simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True)
+    box = BlackBox(simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True, noise="deterministic")
     run = Run(problem=box, solver=cls(**FIXED[cls]), replicas=1, iterations=25 if cls is CMAES else 2000)
     result = run.run()
     mine, its = np.stack(simulation.points), alone(cls, int(run.state.history.seeds[0]))
