@@ -86,7 +86,10 @@ def test_one_constraint_may_be_a_number() -> None:
     ("make", "sentence"),
     [
         (lambda: BlackBox(f_at, bounds=[(1, 0), (0, 1)]), "Expected lower <= upper.*did you swap"),
-        (lambda: BlackBox(f_at, bounds=BOX, x0=[5.0, 0.0]), r"Expected x0 inside the bounds, got x0\[0\] = 5.0 outside"),
+        (
+            lambda: BlackBox(f_at, bounds=BOX, x0=[5.0, 0.0]),
+            r"Expected x0 inside the bounds, got x0\[0\] = 5.0 outside",
+        ),
         (lambda: BlackBox(f_at, bounds=BOX, x0=[np.nan, 0.0]), r"Expected x0 inside the bounds, got x0\[0\] = nan"),
         (lambda: BlackBox(f_at, bounds=BOX, x0=[0.0]), r"got x0 of shape \(1,\) and 2 pairs of bounds: give as many"),
         (lambda: BlackBox(f_at, bounds=BOX[:1], x0=[0.0, 0.0]), r"got x0 of shape \(2,\) and 1 pair of bounds: give"),

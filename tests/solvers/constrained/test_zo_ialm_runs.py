@@ -35,9 +35,9 @@ def exact(bench: Bench, **settings: Any) -> ZOiALM:
     class ExactSteps(ZOiALM):
         __abstract = True  # a test's own class
 
-        def _difference(self, phi: Any, v: Array, i: np.ndarray, oracle: Oracle) -> tuple[Array, Array]:
+        def _difference(self, phi: Any, v: Array, i: np.ndarray, oracle: Oracle) -> tuple[Array, Array, Array]:
             gradient = stub.estimate(phi, v, oracle, Streams(0, len(v))).gradient
-            return gradient[np.arange(len(v)), i], phi(stub.problem.evaluate(v))
+            return gradient[np.arange(len(v)), i], phi(stub.problem.evaluate(v)), np.zeros(len(v))
 
     return ExactSteps(
         **(GIVEN | {"dual_cap": 10.0} | settings), estimator=ExactTests(smoothing_radius=1e-9, differences="central")

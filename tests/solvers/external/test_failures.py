@@ -131,7 +131,9 @@ def test_a_library_that_asks_for_known_points_alone_is_ended() -> None:
                 cache.objective(task.start + 0.1 * (i % 3))
             return Ended("never")
 
-    problem = BlackBox(lambda x: float(x @ x), constraint, bounds=[(-4.0, 4.0)], x0=[0.5], scaled=False, noise="deterministic")
+    problem = BlackBox(
+        lambda x: float(x @ x), constraint, bounds=[(-4.0, 4.0)], x0=[0.5], scaled=False, noise="deterministic"
+    )
     run = Run(problem, Circling(**FIXED[COBYLA]), replicas=2, calls=50)
     run.run()
     assert "it asks for nothing but points that it knows" in run.message and run.status == "finished"

@@ -36,7 +36,9 @@ ABSENT: Mapping[str, Mapping[str, Any]] = {
     **dict.fromkeys(_DIRECTIONAL, {"directions": "random"}),
     **dict.fromkeys(("OAGD", "SOBOW", "SOBBO"), {"system_radius": 1e9}),
     "LossTuning": {"images": 1},
-    **dict.fromkeys(("BlackBox", "Executable"), {"variable_names": None, "constraint_names": None}),
+    **dict.fromkeys(
+        ("BlackBox", "Executable"), {"variable_names": None, "constraint_names": None, "keeps_bounds": False}
+    ),
 }
 """Values of parameters that came later, as recipes without them meant them: by class and name."""
 

@@ -90,7 +90,7 @@ class ProblemForm(pn.viewable.Viewer):
         which = noise.pop("noise")
         noisy = pn.Column(
             *noise.values(),
-            visible=self.problem.param.noise.rx.map(lambda noise: noise in ("common", "independent")),
+            visible=pn.bind(lambda noise: noise in ("common", "independent"), self.problem.param.noise),
             sizing_mode="stretch_width",
             margin=0,
         )
