@@ -35,6 +35,11 @@ def editable(owner: param.Parameterized) -> list[str]:
     return list(dict.fromkeys(own))
 
 
+def _is_noisy(noise: str) -> bool:
+    """Return whether a word for the noise means that calls differ."""
+    return noise in ("common", "independent")
+
+
 class ParameterForm:
     """The widgets of one object's parameters by name, made when they are first needed; ``prefix`` is its part's."""
 
@@ -90,7 +95,7 @@ class ProblemForm(pn.viewable.Viewer):
         which = noise.pop("noise")
         noisy = pn.Column(
             *noise.values(),
-            visible=pn.bind(lambda noise: noise in ("common", "independent"), self.problem.param.noise),
+            visible=self.problem.param.noise.rx.pipe(_is_noisy),  # ``rx.map`` would go through the letters of the word
             sizing_mode="stretch_width",
             margin=0,
         )
