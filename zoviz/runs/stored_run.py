@@ -245,7 +245,7 @@ class StoredRun:
                 if (
                     "keeps_bounds" in own.param and stored["values"].get("keeps_bounds") is False
                 ):  # stored before it was
-                    own.keeps_bounds = False
+                    own.param.update(keeps_bounds=False)
                 check_same(stored, describe(own), kind)
                 setattr(self, kind, own)
                 vars(self).pop("initial", None)
