@@ -242,9 +242,7 @@ class StoredRun:
                 stored, own = recipe.read(self.recipe[kind]), substitute.clone()
                 if isinstance(own, Problem) and own.noise == UNKNOWN:  # nothing is said of it: it is what it was
                     own.noise = stored["values"].get("noise", UNKNOWN)
-                if (
-                    "keeps_bounds" in own.param and stored["values"].get("keeps_bounds") is False
-                ):  # stored before it was
+                if "keeps_bounds" in own.param and stored["values"].get("keeps_bounds") is False:  # it came later
                     own.param.update(keeps_bounds=False)
                 check_same(stored, describe(own), kind)
                 setattr(self, kind, own)
