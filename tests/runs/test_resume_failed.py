@@ -128,7 +128,7 @@ def test_values_that_failed_are_asked_again(replicas: int, solver: Solver, check
 
     whole, renewed = Licensed(), Licensed()
     expected = make(whole).run()
-    paid = whole.calls - 5 if replicas == 1 else 25
+    paid = whole.calls - 8 if replicas == 1 else 25
     run = make(Licensed(paid, error=False))
 
     def record() -> None:  # what a slow step would have the recorder do by itself, also when all is frozen
