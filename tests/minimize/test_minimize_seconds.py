@@ -26,7 +26,7 @@ def test_a_budget_of_a_second_takes_a_second(costly: CostlyBox, method: str, noi
     result = minimize(costly, [0.9] * 50, bounds=[(-1.0, 1.0)] * 50, method=method, seconds=1.0, noise=noise)
     assert 18 <= costly.calls <= 22 and result.calls == costly.calls
     assert "The budget of 1 s is spent." in result.message and result.success
-    assert result.fun <= 50 * 0.6**2 and result.fun == pytest.approx(costly.at(result.x))
+    assert result.fun <= 50 * 0.6**2 * (1.0 + 1e-12) and result.fun == pytest.approx(costly.at(result.x))
 
 
 @pytest.mark.parametrize("method", ["auto", "ZOCEG"])

@@ -69,7 +69,7 @@ def test_the_calls_of_the_units_are_charged_and_all_points_inside() -> None:
     explicit = ZOSPLM(primal_step=0.01, dual_step=0.01, proximal_weight=1.0, dual_cap=100.0)
     explicit.estimator.smoothing_radius = 1e-4
     run = course(problem, explicit, iterations=0)
-    assert run.result.calls.tolist() == [20, 20, 20], "5 for the units, 14 for their curvatures, 1 for the start"
+    assert run.result.calls.tolist() == [20, 20, 20], "5 for the units, 14 for curvatures, 1 for noise"
 
 
 def test_units_come_from_the_first_start_that_is_defined() -> None:

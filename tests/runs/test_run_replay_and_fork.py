@@ -121,7 +121,10 @@ def test_replay_ends_where_the_run_ended(budget: dict[str, Any]) -> None:
     run.run()
     again = run.replay()
     again.run()
-    assert_same_bits(run, again)
+    assert run.worker is not None
+    # Time may end a run in mid-step: the calls of that step are not repeated.
+    assert_same_bits(run, again, calls=not run.worker.spent_time)
+    assert (again.result.calls <= run.result.calls).all()
 
 
 def test_a_replica_does_not_depend_on_how_many_there_are() -> None:

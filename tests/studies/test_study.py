@@ -63,7 +63,7 @@ def load_tracking(**settings: Any) -> Study:
 def test_only_what_is_missing_runs(store: Store) -> None:
     def study(steps: list[float], seeds: int = 1, last: int = -1, **settings: Any) -> tuple[Study, Counted]:
         count = Counted(last)
-        problem = BlackBox(count, bounds=BOX, x0=[1, 1])
+        problem = BlackBox(count, bounds=BOX, x0=[1, 1], noise="independent")
         options = {"replicas": 1, "iterations": 4, "seeds": range(seeds), "store": store, **settings}
         return Study("count", problem, ZOCEG(), values=grid({"primal_step": steps}), **options), count
 

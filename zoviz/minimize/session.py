@@ -234,11 +234,12 @@ class Session:
         problem, most = self._problem, self._max_calls - REPEATS - RETREATS
         most = min(self._max_calls, 1 + start.tries(most // self._replicas))
         kept: list[tuple[Array, Evaluation | Failure]] = []
-        for x in islice(start.candidates(problem, Streams(self._settings["seed"], self._replicas)), most):
-            place = start.places(problem, x)[0]
+        for x, new in islice(start.candidates(problem, Streams(self._settings["seed"], self._replicas)), most):
+            if not new[0]:
+                continue
             if kept and self._limits.time_spent(self._clock.now) is not None:
                 break
-            kept.append((place, self._first_value(place)))
+            kept.append((x[0], self._first_value(x[0])))
             value = kept[-1][1]
             if isinstance(value, Failure):
                 if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:

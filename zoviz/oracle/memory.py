@@ -64,6 +64,12 @@ class Memory:
         self.filled = any(self._values)
         return known, values
 
+    def clear(self) -> None:
+        """Hold nothing any more."""
+        for own in self._values:
+            own.clear()
+        self.filled = False
+
     def snapshot(self) -> list[dict[str, Array]]:
         """Return points (k, n) and values (k, 1 + m) of each replica, those asked for longest ago first."""
         n, width = self._shape

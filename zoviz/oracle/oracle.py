@@ -12,12 +12,13 @@ import numpy as np
 from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent, ZovizError
 from zoviz.core.ranking import ON_BOUNDARY
-from zoviz.core.sets import Box, Set
+from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, all_finite
 from zoviz.core.units import Units, as_box
 from zoviz.evaluation.real_numbers import checked
 from zoviz.oracle.best_point import FirstBest, keep_best
+from zoviz.oracle.box_guard import kept_in
 from zoviz.oracle.ledger import Ledger, Purpose
 from zoviz.oracle.memory import Memory
 from zoviz.oracle.quantum import digits, quantum
@@ -27,6 +28,8 @@ from zoviz.oracle.value_source import FoundValues, Question, ValueSource
 from zoviz.problems.base import Problem
 
 Listener: TypeAlias = Callable[[Array, Evaluation], object]
+_UNSAID = {True: Purpose.BASE, False: Purpose.DIRECTIONS}
+"""What one point of each replica, shape (R, n), is for where nothing is said, and what more, shape (R, ..., n), are."""
 _IDLE_SWEEPS = 1000
 """Sweeps of n + 1 known points in a row after which a run goes round in a circle: no budget of calls would end it."""
 
@@ -138,6 +141,7 @@ class Oracle:
         self.domain: Set = problem.domain
         self.bounds = self._user_bounds = as_box(problem.domain) if problem.keeps_bounds else None
         self.units: Units | None = None
+        self._starts: tuple[Array, Array] | None = None  # in the solver's and in the user's units, (R, n) each
         self.n, self.m, self.noise_found = self.domain.n, problem.m, False
         self.contract = self._declared = problem.contract
         # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
@@ -186,9 +190,26 @@ class Oracle:
             Sizes of rows, which tolerances are relative to; 0 of one whose size is not known. Default: as said before.
         """
         self.units, self.domain = units, units.domain
+        if self._starts is not None:
+            self.begin_at(self._starts[1])
         self.bounds = None if self._user_bounds is None else as_box(units.domain)
         self.judge_by(self._sizes if sizes is None else sizes)
         self.tolerance = self.user_tolerance / units.h
+
+    def begin_at(self, starts: Array) -> None:
+        """Evaluate at these starts (R, n), in the user's units, to the bit, where a solver asks there in its own."""
+        self._starts = starts if self.units is None else self.units.inverse(starts), starts
+
+    def place(self, x: Array) -> Array:
+        """Return where a solver's points, (R, n) or (R, q, n), are in the user's units: a start where it was given."""
+        if self.units is None:
+            return x
+        place = self.units.point(x)
+        if self._starts is not None:
+            seen, starts = self._starts if x.ndim == 2 else (one[:, None] for one in self._starts)
+            same = (x == seen).all(axis=-1, keepdims=True)
+            place = np.where(same, starts, place) if same.any() else place
+        return place
 
     @property
     def awaits_sizes(self) -> bool:
@@ -202,7 +223,7 @@ class Oracle:
             self.user_tolerance = defaults.FEASIBILITY_TOLERANCE * sizes
             waiting, self._unjudged = self._unjudged or [], None
             for one in waiting:
-                self._keep_best(*one)
+                keep_best(self.best_f, self.best_x, self.best_h, *one, self.user_tolerance, self.domain)
 
     def quantum(self, values: Array, scattered: bool = False) -> Array:
         """Return the step of every output (1 + m,) that is rounded, 0 of the others, by values (q, 1 + m), f first.
@@ -247,6 +268,7 @@ class Oracle:
             "samples": self.samples.snapshot(),
             "ledger": self.ledger.snapshot(),
             "sizes": self._sizes,
+            "starts": None if self._starts is None else self._starts[1].copy(),
             "memory": self._memory.snapshot(),
             "recalled": self.recalled.copy(),
             "idle": self.idle.copy(),
@@ -266,8 +288,10 @@ class Oracle:
         self.contract = "independent" if self.noise_found else self._declared
         self.keep(snapshot.get("kept", 0))
         self._unjudged = None  # what was met before is in the best points
+        if snapshot.get("starts") is not None:  # which stores did not have from the beginning, as the sizes of rows
+            self.begin_at(snapshot["starts"])
         if self.units is not None:
-            self.set_units(self.units, snapshot.get("sizes"))  # which stores did not have from the beginning
+            self.set_units(self.units, snapshot.get("sizes"))
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
         if "samples" in snapshot:
@@ -345,10 +369,6 @@ class Oracle:
             yield
         finally:
             self._purpose = outer
-
-    def _purpose_of(self, points: Array) -> Purpose | tuple[Purpose, ...]:
-        """Return what asking for points (R, n) or (R, ..., n) is for."""
-        return self._purpose or (Purpose.BASE if points.ndim == 2 else Purpose.DIRECTIONS)
 
     @contextmanager
     def stage(
@@ -442,7 +462,7 @@ class Oracle:
         value = Evaluation(numbers[..., 0], numbers[..., 1:])
         value = value if self.units is None else self.units.value(value)
         if paid.any():
-            with self.purpose(self._purpose_of(x)):
+            with self.purpose(self._purpose or _UNSAID[x.ndim == 2]):
                 value = self._paid_values(points, paid).where(paid, value)
         if self.remembers:
             count = known.sum(axis=1)
@@ -457,14 +477,20 @@ class Oracle:
     def probe(self, x: Array, mask: np.ndarray) -> Evaluation:
         """Return the values at a start x (R, n) of the replicas of a mask (R,), f (R,) and h (R, m); none fails by it.
 
-        Who asks for them next pays nothing.
+        Who asks for them again pays nothing until the method ``has_begun``.
         """
         with self.purpose(Purpose.START):
             value = self(x[:, None], mask[:, None])
         if not (self.remembers and self._lasting):
             user = value if self.units is None else self.units.user_value(value)
-            self._memory.enter(x[:, None] if self.units is None else self.units.point(x[:, None]), user, mask[:, None])
+            self._memory.enter(self.place(x)[:, None], user, mask[:, None])
         return Evaluation(value.f[:, 0], value.h[:, 0])
+
+    def has_begun(self) -> None:
+        """Forget the starts' values: a method that calls there again to see whether values repeat needs new ones."""
+        self.first_best = None
+        if not self.remembers:
+            self._memory.clear()
 
     @property
     def _lasting(self) -> bool:
@@ -475,13 +501,13 @@ class Oracle:
         outdated = self._memory.lasting and not self._lasting  # the values have turned out to be noisy
         if outdated or self._purpose is Purpose.NOISE or not self._memory.filled:
             return np.zeros(live.shape, dtype=bool), np.full((*live.shape, 1 + self.m), np.nan)
-        return self._memory.recall(points if self.units is None else self.units.point(points), live)
+        return self._memory.recall(self.place(points), live)
 
     def _with_known(self, x: Array, value: Evaluation) -> Memory:
         """Return the memory with the values at points (R, n) in it; another one where there is none to be kept."""
         units, everyone = self.units, np.ones((len(x), 1), dtype=bool)
         memory = self._memory if self.remembers else Memory(len(x), self.n, self.m, True)
-        place, value = (x, value) if units is None else (units.point(x), units.user_value(value))
+        place, value = self.place(x), value if units is None else units.user_value(value)
         known = memory.recall(place[:, None], everyone)[0]
         memory.enter(place[:, None], Evaluation(value.f[:, None], value.h[:, None]), ~known)
         return memory
@@ -492,12 +518,12 @@ class Oracle:
         With ``again``, the same points in the user's units, the values are in these, and enter no best point.
         """
         units = self.units if again is None else None
-        place = again if again is not None else x if units is None else units.point(x)
+        place = again if again is not None else x if units is None else self.place(x)
         due, counts, spent = self._bill(x, mask)
         own = self.contract == "independent"
         new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
         if self._user_bounds is not None:
-            place = self._kept(place, due, self._user_bounds)
+            place = kept_in(place, due, self._user_bounds)
         if self._proceed is not None:
             self._proceed()
         broken: BaseException | None = None
@@ -510,13 +536,17 @@ class Oracle:
             spent = max(self._spent, int((self.calls + counts).max()))
             new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
         self._count(spent, counts)
-        self.ledger.pay(self._purpose or self._purpose_of(x), counts)
+        self.ledger.pay(self._purpose or _UNSAID[x.ndim == 2], counts)
         if new is not None:
             self.samples.pay(self._joint_parts, counts, own, new)
         if not (all_finite(value.f) and all_finite(value.h)):
             value = self._count_failures(x, value, due)
         if self._exact and again is None:
-            self._keep_best(x, place, value)
+            if self._unjudged is not None:  # it waits for the sizes of rows
+                self._unjudged.append((x, place, value))
+            else:
+                best = self.best_f, self.best_x, self.best_h
+                keep_best(*best, x, place, value, self.user_tolerance, self.domain)
         if self._noisy:
             noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
             if self.contract == "common" and x.ndim == 3:
@@ -532,14 +562,6 @@ class Oracle:
         if broken is not None:
             raise broken
         return value if units is None else units.value(value)
-
-    def _keep_best(self, x: Array, place: Array, value: Evaluation) -> None:
-        """Keep what is better, of points in the solver's and the user's units; it waits for the sizes of rows."""
-        if self._unjudged is not None:
-            self._unjudged.append((x, place, value))
-        else:
-            best = self.best_f, self.best_x, self.best_h
-            keep_best(*best, x, place, value, self.user_tolerance, self.domain)
 
     def again(self, place: Array, replicas: np.ndarray, kept: bool = True) -> Evaluation:
         """Call a point of each replica once more, charged: the same to the bit, which a change of units might not keep.
@@ -591,23 +613,6 @@ class Oracle:
         self.best_x[replicas], self.best_h[replicas] = x[replicas], values[replicas, 1:]
         self.best_f[replicas] = np.where(np.isnan(values[replicas, 0]), np.inf, values[replicas, 0])
 
-    def _kept(self, place: Array, due: np.ndarray, box: Box) -> Array:
-        """Return places (R, ..., n) in the user's units, those that are ``due``, (R,) or (R, q), inside the box."""
-        outside = (place < box.lower) | (place > box.upper)
-        if not outside.any():
-            return place
-        inside = box.project(place)
-        far = outside & (np.abs(place - inside) > box.rounding)
-        far &= due.reshape(due.shape + (1,) * (place.ndim - due.ndim))
-        if far.any():
-            *_, i = where = tuple(np.argwhere(far)[0])
-            raise ZovizError(
-                f"Expected points inside the bounds, got x[{i}] = {float(place[where])!r} outside "
-                f"[{float(box.lower[i])!r}, {float(box.upper[i])!r}]: a method may leave them only where the problem "
-                "says keeps_bounds=False."
-            )
-        return inside
-
     def ask(
         self,
         kind: str,
@@ -651,7 +656,7 @@ class Oracle:
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
         if self._user_bounds is not None:
-            places = self._kept(first, self.active, self._user_bounds), *places[1:]
+            places = kept_in(first, self.active, self._user_bounds), *places[1:]
         self._charge(kind, first, (part,) if self._is_new(sample) else ())
         if self.all_active:
             question = Question(ordinal, kind, places, sample, self._replicas)
@@ -732,7 +737,7 @@ class Oracle:
         if self._stage is not None:
             self._stage.answered += paid
         self._count(spent, paid)
-        self.ledger.pay(self._purpose_of(places), paid)
+        self.ledger.pay(self._purpose or _UNSAID[places.ndim == 2], paid)
         self.counts = {**self.counts, kind: self.counts.get(kind, 0) + paid}
 
     def freeze(self, mask: np.ndarray) -> None:
@@ -831,7 +836,7 @@ class Oracle:
         """Count failed points among x (R, ..., n), given as a mask (R, q)."""
         counts = bad.sum(axis=1)
         self.failures += counts
-        self.ledger.fail(self._purpose_of(x), counts)
+        self.ledger.fail(self._purpose or _UNSAID[x.ndim == 2], counts)
 
     def _noise(self, shape: tuple[int, ...]) -> Array:
         return self._scales * self._problem.draw_noise(self._streams, shape)

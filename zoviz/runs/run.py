@@ -543,7 +543,7 @@ class Run(RunSettings):
             iterate = worker.solver.iterate(worker.state)
             # Of a method that does not show its values none are known: a function of the user's is not called here.
             x, value = iterate.x, iterate.value or unknown
-            x, value = (x, value) if units is None else (units.point(x), units.user_value(value))
+            x, value = oracle.place(x), value if units is None else units.user_value(value)
         best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
         return best_design(worker.problem, Points(*best, x, *value), oracle.user_tolerance)
 

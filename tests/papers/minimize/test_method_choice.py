@@ -9,7 +9,7 @@ from zoviz.core.registry import discover
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.papers.minimize import method_choice
-from zoviz.papers.minimize.method_choice import METHODS, Posed, case, marks, trial
+from zoviz.papers.minimize.method_choice import METHODS, REPLICAS, Posed, case, marks, trial
 from zoviz.problems import BlackBox
 from zoviz.solvers import Solver
 from zoviz.solvers.portfolio.choice import TABLE
@@ -56,7 +56,7 @@ def test_every_method_of_the_noisy_rows_takes_part() -> None:
     assert set(METHODS) <= set(discover("zoviz.solvers", Solver))
 
 
-def test_a_table_is_printed_and_a_budget_that_is_refused_is_the_worst(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_is_printed_and_a_budget_without_a_step_gives_the_start(capsys: pytest.CaptureFixture[str]) -> None:
     method_choice.main(
         ["--problems", "LoadTracking20", "--sweeps", "100", "--levels", "0.1", "--methods", "ZOCEG", "COBYLA"]
     )
@@ -64,7 +64,7 @@ def test_a_table_is_printed_and_a_budget_that_is_refused_is_the_worst(capsys: py
     assert "noise 0.1, 100 sweeps" in out and "20 to 100" in out and "2 to 10" not in out
     mark = dict(zip(out.split("problem")[1].split()[:2], out.rsplit("20 to 100", 1)[1].split(), strict=True))
     assert mark["ZOCEG"] == "1.00" and float(mark["COBYLA"]) > 2.0
-    assert np.isinf(trial("ZOSPLM", task(), 0.1, 1)).all()
+    assert trial("ZOSPLM", task(), 0.1, 1).tolist() == [1.0] * REPLICAS
 
 
 def test_a_level_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

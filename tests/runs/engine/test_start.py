@@ -107,3 +107,49 @@ def test_what_a_function_raises_at_its_start_ends_the_run_where_it_shall(call: C
     with pytest.raises(RuntimeError, match="no convergence"):
         call(diary, [0.9, 0.9], bounds=BOX)
     assert len(diary.points) == 1
+
+
+NEAR_HALF = (0.5 - 1e-13, 0.5 + 1e-13)
+
+
+@pytest.mark.parametrize("x0", [[0.1, 0.7], [0.5, 0.6], [1.1, 2.9]])
+@pytest.mark.parametrize("method", ["auto", "COBYLA", "ZOSPLM", "ZOSQP"])
+def test_the_first_call_is_at_the_start_to_the_bit_whatever_the_units(x0: list[float], method: str) -> None:
+    """And so is the answer of a run that ends there."""
+    diary = Diary(lambda x: float(((x - 0.3) ** 2).sum()))
+    run = Run(BlackBox(diary, bounds=[(-4.0, 3.7)] * 2, x0=x0), method, calls=60, replicas=1)
+    run.run()
+    assert diary.points[0].tolist() == x0
+    off = np.abs(np.array(diary.points) - x0).max(axis=1)
+    assert not ((off > 0.0) & (off < 1e-14)).any(), "never beside it by round-off"
+    assert run.worker is not None
+    oracle = run.worker.oracle
+    assert oracle.units is not None and oracle.place(oracle.units.inverse(np.array([x0]))).tolist() == [x0]
+
+
+@pytest.mark.parametrize("noise", [None, "deterministic", "independent"])
+@pytest.mark.parametrize("bounds", [[(-2.0, -2.0), (-2.0, 3.0)], [NEAR_HALF] * 2, [(0.0, 1.0)] * 2])
+def test_no_other_start_is_called_that_was_called_before(bounds: Any, noise: str | None) -> None:
+    """In a small box, or about its middle, many of those that are tried are the same."""
+    diary = Diary(lambda x: math.nan if len(diary.points) < 8 else float(x @ x))
+    x0 = [0.5 * (low + high) for low, high in bounds]
+    result = minimize(diary, x0, bounds=bounds, max_calls=60, noise=noise)
+    assert len({point.tobytes() for point in diary.points[:8]}) == 8
+    assert result.calls == len(diary.points) <= 60
+
+
+def test_bounds_that_fix_every_variable_leave_one_start() -> None:
+    diary = Diary(lambda x: math.nan)
+    with pytest.raises(OracleError, match="at the start, got"):
+        minimize(diary, [0.5, 0.5], bounds=[(0.5, 0.5)] * 2, max_calls=60)
+    assert len(diary.points) == 1
+
+
+def test_a_start_s_value_does_not_pass_for_a_second_call_there() -> None:
+    """ZOSQP calls it again to see whether values repeat: with the first one for it, noise would look like none."""
+    draws = np.random.default_rng(0)
+    diary = Diary(lambda x: float(x @ x + draws.normal()))
+    run = Run(BlackBox(diary, bounds=BOX, x0=[0.9, 0.9]), "ZOSQP", calls=60, replicas=1)
+    run.run()
+    assert sum(point.tolist() == [0.9, 0.9] for point in diary.points) >= 2
+    assert "values are noisy" in run.solver.closing_note(run.state)

@@ -236,7 +236,7 @@ def _of_the_state(run: ResultInputs) -> _Reached:
     x, dual = run.solver.output(state), run.solver.iterate(state).dual
     y = np.empty((len(x), 0)) if dual is None else dual
     return _Reached(
-        x=x if units is None else units.point(x),
+        x=run.oracle.place(x),
         fun=measured[OBJECTIVE],
         violation=measured.get(VIOLATION, np.zeros(len(x))),
         h=h,
@@ -254,7 +254,7 @@ def _polished(run: ResultInputs) -> Polished | None:
     unknown = np.full(len(answer.x), np.nan)
     y = np.empty((len(answer.x), 0)) if answer.dual is None else answer.dual
     return Polished(
-        x=answer.x if units is None else units.point(answer.x),
+        x=run.oracle.place(answer.x),
         multipliers=y if units is None or not y.shape[1] else units.dual(y),
         fun=measured.get(OBJECTIVE, unknown),
         violation=measured.get(VIOLATION, unknown),

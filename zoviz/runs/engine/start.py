@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, count, islice
+from itertools import chain, islice
 
 import numpy as np
 
 from zoviz.core.errors import BudgetSpent, OracleError, described
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
-from zoviz.core.units import coordinates
 from zoviz.evaluation.function_call import Failure
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 
 _SHARE, _FEWEST, _MOST = 4, 20, 100
 """A replica looks for a start with a value by so much of its budget as a quarter, at least 20 and at most 100 calls."""
+_ATTEMPTS = 10 * _MOST
+"""Starts that are made for that: in a small box, or one whose middle is the start, many are the same."""
 
 
 def tries(calls: int | None) -> int:
@@ -24,20 +25,17 @@ def tries(calls: int | None) -> int:
     return _MOST if calls is None else min(_MOST, max(_FEWEST, calls // _SHARE))
 
 
-def candidates(problem: Problem, streams: Streams) -> Iterator[Array]:
-    """Yield the problem's starts (R, n), then others in their place, as a run asks for them."""
+def candidates(problem: Problem, streams: Streams) -> Iterator[tuple[Array, np.ndarray]]:
+    """Yield the problem's starts (R, n), then others in their place, and where they differ from earlier ones, (R,)."""
     x0 = np.array(problem.initial(streams), dtype=float)
-    yield x0
-    for attempt in count(1):
-        yield problem.other_start(x0, attempt, streams)
-
-
-def places(problem: Problem, x0: Array) -> Array:
-    """Return where starts x0 (R, n) are evaluated, (R, n): to the bit as a scaled problem's oracle asks for them."""
-    if not problem.scaled:
-        return x0
-    units = coordinates(problem.domain, problem.initial(Streams(0, 16)), 0)
-    return units.point(units.inverse(x0))
+    earlier = [x0]
+    yield x0, np.ones(len(x0), dtype=bool)
+    for attempt in range(1, _ATTEMPTS):
+        x = problem.other_start(x0, attempt, streams)
+        new = ~np.any([(x == one).all(axis=1) for one in earlier], axis=0)
+        if new.any():
+            yield x, new
+            earlier.append(x)
 
 
 def count_constraints(problem: Problem, seed: int, replicas: int, calls: int | None) -> None:
@@ -50,8 +48,8 @@ def count_constraints(problem: Problem, seed: int, replicas: int, calls: int | N
     """
     if not problem.partial:
         return
-    for x in islice(candidates(problem, Streams(seed, replicas)), 1 + tries(calls)):
-        if problem.count_constraints(places(problem, x)[0]):
+    for x, new in islice(candidates(problem, Streams(seed, replicas)), 1 + tries(calls)):
+        if new[0] and problem.count_constraints(x[0]):
             return
     raise no_value(problem, 1 + tries(calls))
 
@@ -87,15 +85,16 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
         Where no replica has a start with a value.
     """
     starts = candidates(problem, streams)
-    x0 = next(starts)
+    x0, everyone = next(starts)
     if not problem.partial:
         return x0, ""
     missing, tried = np.ones(len(x0), dtype=bool), np.zeros(len(x0), dtype=np.int64)
     try:
-        for x in chain([x0], islice(starts, tries(calls))):
-            value = oracle.probe(places(problem, x), missing)
-            tried += missing
-            found = missing & _finite(value)
+        for x, new in chain([(x0, everyone)], islice(starts, tries(calls))):
+            due = missing & new
+            value = oracle.probe(x, due)
+            tried += due
+            found = due & _finite(value)
             x0, missing = np.where(found[:, None], x, x0), missing & ~found
             if not missing.any():
                 break

@@ -205,8 +205,7 @@ class Worker:
         """
         oracle, noise, goes_on = self.oracle, self.noise, True
         with self.clock:
-            iterates = self.solver.output(self.state)
-            iterates = iterates if oracle.units is None else oracle.units.point(iterates)
+            iterates = oracle.place(self.solver.output(self.state))
             with oracle.purpose(Purpose.NOISE):
                 findings = noise.check(oracle, iterates, kept)
             if findings.noisy.any():
@@ -346,6 +345,7 @@ class Worker:
             try:
                 x0, moved = start.defined(self.problem, oracle, self.streams, calls)
                 self.opening += [moved] if moved else []
+                self.oracle.begin_at(x0)
                 if self.problem.scaled:
                     with self.oracle.purpose(Purpose.SCALING):
                         estimator = self.solver.scaling_estimator
@@ -374,7 +374,7 @@ class Worker:
                     "Expected a budget that covers choosing the steps and evaluating the start, got "
                     f"{self.limits.oracle_budget}: raise it, or set the steps yourself."
                 ) from None
-        oracle.first_best = None
+        oracle.has_begun()
         self._record_start()
 
     def _record_start(self) -> None:
