@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import yaml
@@ -81,6 +82,14 @@ def test_every_requirement_has_a_lower_bound() -> None:
     extras = project()["project"]["optional-dependencies"].values()
     listed = dict(map(split, project()["project"]["dependencies"])) | dict(split(r) for extra in extras for r in extra)
     assert [name for name, bounds in listed.items() if not re.search(r">=|==|~=", bounds)] == []
+
+
+def test_page_libraries_end_before_the_next_minor_version() -> None:
+    """A page replaces methods inside of these; environment.yml has the same bounds, as another test says."""
+    required = dict(map(split, project()["project"]["dependencies"]))
+    for name in ("bokeh", "panel", "panel-material-ui"):
+        installed = metadata.version(name).split(".")
+        assert required[name].endswith(f",<{installed[0]}.{int(installed[1]) + 1}"), f"{name}: {required[name]}"
 
 
 def test_extras_agree_on_bounds() -> None:
