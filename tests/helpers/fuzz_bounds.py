@@ -34,8 +34,6 @@ from zoviz.problems import Executable
 from zoviz.solvers import Solver
 
 ROADS = (*["minimize"] * 12, *["Run"] * 4, *["AskTell"] * 3, "Executable", "CLI")
-TOLERANCE = 1e-6
-"""What minimize and Run count as feasible by default, in rows that are of order 1 here."""
 FAULTS = ("outside", "overspent", "late", "false success", "bare exception", "worse than the best seen")
 PROGRAM = """
 import json, sys
@@ -59,17 +57,25 @@ class Verdict(NamedTuple):
     faults: tuple[tuple[str, str], ...] = ()
 
 
+class Answer(NamedTuple):
+    """The point that a road returned, whether it says that it is one, and the tolerance (m,) that it says."""
+
+    x: Array
+    success: bool
+    tolerance: Array
+
+
 class Recorded(GuardedBox):
     """A guarded box that keeps what was asked."""
 
     def __init__(self, *arguments: Any, pause: float = 0.0, **params: Any) -> None:
         super().__init__(*arguments, **params)
         self.outside: list[str] = []
-        self.seen: list[tuple[float, float]] = []
+        self.seen: list[tuple[Array, float]] = []
         self._pause = pause
 
     def joint(self, x: Array) -> tuple[float, Array]:
-        """One call; what is seen without noise is kept: the violation, and f."""
+        """One call; what is seen without noise is kept: h and f."""
         time.sleep(self._pause)
         try:
             value = super().joint(x)
@@ -77,7 +83,7 @@ class Recorded(GuardedBox):
             self.outside.append(str(error))
             raise
         f, h = self.values(x)
-        self.seen.append((max(0.0, h.max(initial=0.0)), f))
+        self.seen.append((h, f))
         return value
 
 
@@ -165,29 +171,32 @@ def judged(case: Case) -> Verdict:
     if case.seconds is not None and elapsed > case.seconds + 3.0:
         faults.append(("late", f"{elapsed:.1f} s of {case.seconds} s"))
     if answer is not None:
-        faults += _faults_of(case, box, *answer)
+        faults += _faults_of(case, box, answer)
     return Verdict("faulty" if faults else "refused" if answer is None else "answer", tuple(faults))
 
 
-def _faults_of(case: Case, box: Recorded, x: Array, success: bool) -> list[tuple[str, str]]:
-    """Return what is wrong with an answer x (n,), whose values repeat."""
-    if case.sigma or not np.isfinite(x).all():
+def _faults_of(case: Case, box: Recorded, answer: Answer) -> list[tuple[str, str]]:
+    """Return what is wrong with an answer, whose values repeat."""
+    if case.sigma or not np.isfinite(answer.x).all():
         return []
+
+    def rank(h: Array, f: float) -> tuple[float, float]:
+        return 0.0 if (h <= answer.tolerance).all() else float(h.max()), f
+
     try:
-        f, h = box.values(x)
+        f, h = box.values(answer.x)
     except OutsideError as error:
         return [("outside", f"the answer: {error}")]
-    violation, faults = max(0.0, h.max(initial=0.0)), []
-    if success and violation > TOLERANCE * (1.0 + 1e-6):
-        faults.append(("false success", f"violated by {violation:.3g}"))
-    ranks = [(0.0 if v <= TOLERANCE else v, value) for v, value in box.seen]
-    own = (0.0 if violation <= TOLERANCE else violation, f)
-    if ranks and (own[0] > min(ranks)[0] + 1e-12 or own[1] > min(ranks)[1] + 1e-9 and own[0] >= min(ranks)[0]):
-        faults.append(("worse than the best seen", f"{own} where {min(ranks)} was seen"))
+    faults = []
+    if answer.success and (h > answer.tolerance * (1.0 + 1e-6)).any():
+        faults.append(("false success", f"h = {h} where {answer.tolerance} is allowed"))
+    own, best = rank(h, f), min((rank(*one) for one in box.seen), default=(np.inf, np.inf))
+    if own[0] > best[0] + 1e-12 or (own[1] > best[1] + 1e-9 and own[0] >= best[0]):
+        faults.append(("worse than the best seen", f"{own} where {best} was seen"))
     return faults
 
 
-def _minimize(case: Case, box: Recorded) -> tuple[Array, bool]:
+def _minimize(case: Case, box: Recorded) -> Answer:
     start = None if case.start is None else box.at(case.start)
     result = minimize(
         box.joint,
@@ -200,19 +209,19 @@ def _minimize(case: Case, box: Recorded) -> tuple[Array, bool]:
         noise=case.noise,
         scaled=case.scaled,
     )
-    return result.x, bool(result.success)
+    return Answer(result.x, bool(result.success), result.tolerance)
 
 
 def _solver(case: Case) -> Any:
     return discover("zoviz.solvers", Solver)["Portfolio" if case.method == "auto" else case.method]()
 
 
-def _best(result: Any) -> tuple[Array, bool]:
+def _best(result: Any) -> Answer:
     """The best point of a run of one replica, where it has one: else nothing is claimed of it."""
-    return result.best_x[0], bool(np.isfinite(result.best_fun[0]))
+    return Answer(result.best_x[0], bool(np.isfinite(result.best_fun[0])), result.tolerance)
 
 
-def _run(case: Case, box: Recorded) -> tuple[Array, bool]:
+def _run(case: Case, box: Recorded) -> Answer:
     problem = box.problem([0.5] * len(case.lower) if case.start is None else case.start, scaled=case.scaled)
     problem.noise = case.noise or "deterministic"
     run = Run(problem=problem, solver=_solver(case), replicas=1, calls=case.budget)
@@ -220,7 +229,7 @@ def _run(case: Case, box: Recorded) -> tuple[Array, bool]:
     return _best(run.result)
 
 
-def _ask_tell(case: Case, box: Recorded) -> tuple[Array, bool]:
+def _ask_tell(case: Case, box: Recorded) -> Answer:
     start = box.at([0.5] * len(case.lower) if case.start is None else case.start)
     noise = case.noise or "deterministic"
     session = AskTell(
@@ -254,9 +263,9 @@ def _by_program(case: Case, box: Recorded, use: Callable[[list[str]], object]) -
             box.outside += ["as the program saw it"] * told.count("o")
 
 
-def _executable(case: Case, box: Recorded) -> tuple[Array, bool]:
+def _executable(case: Case, box: Recorded) -> Answer:
     start = box.at([0.5] * len(case.lower) if case.start is None else case.start)
-    answers: list[tuple[Array, bool]] = []
+    answers: list[Answer] = []
 
     def use(command: list[str]) -> None:
         problem = Executable(command, bounds=box.bounds, x0=start, m=case.m, scaled=case.scaled)
@@ -268,7 +277,7 @@ def _executable(case: Case, box: Recorded) -> tuple[Array, bool]:
     return answers[0]
 
 
-def _command_line(case: Case, box: Recorded) -> tuple[Array, bool]:
+def _command_line(case: Case, box: Recorded) -> Answer:
     ends = ",".join(f"{low!r}:{high!r}" for low, high in box.bounds)
     start = box.at([0.5] * len(case.lower) if case.start is None else case.start)
 
@@ -281,10 +290,10 @@ def _command_line(case: Case, box: Recorded) -> tuple[Array, bool]:
             command_line(words)
 
     _by_program(case, box, use)
-    return np.full(len(case.lower), np.nan), False
+    return Answer(np.full(len(case.lower), np.nan), False, np.zeros(case.m))
 
 
-ROAD: dict[str, Callable[[Case, Recorded], tuple[Array, bool]]] = {
+ROAD: dict[str, Callable[[Case, Recorded], Answer]] = {
     "minimize": _minimize,
     "Run": _run,
     "AskTell": _ask_tell,

@@ -129,10 +129,10 @@ class Oracle:
         self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
         given = defaults.FEASIBILITY_TOLERANCE if feasibility_tolerance is None else feasibility_tolerance
         self.tolerance = self.user_tolerance = np.full(problem.m, given, dtype=float)
-        # What is asked before the sizes of rows are known waits for them: (x, place, value) each.
+        # What is asked before the sizes of rows are known waits for them: (x, place, value, X as it was then) each.
         self._relative = feasibility_tolerance is None and problem.scaled and not problem.analytic
         self._sizes: Array | None = None
-        self._unjudged: list[tuple[Array, Array, Evaluation]] | None = [] if self._relative else None
+        self._unjudged: list[tuple[Array, Array, Evaluation, Set]] | None = [] if self._relative else None
         self._scales, self._exact = problem.noise_scales, not problem.stochastic
         self._noisy = problem.contract != "deterministic" and bool(self._scales.any())
         self._iteration, self._sample, self._replicas = -1, None, np.arange(replicas)
@@ -222,8 +222,9 @@ class Oracle:
         if self._relative and sizes is not None:
             self.user_tolerance = defaults.FEASIBILITY_TOLERANCE * sizes
             waiting, self._unjudged = self._unjudged or [], None
-            for one in waiting:
-                keep_best(self.best_f, self.best_x, self.best_h, *one, self.user_tolerance, self.domain)
+            for x, place, value, domain in waiting:
+                best = self.best_f, self.best_x, self.best_h
+                keep_best(*best, x, place, value, self.user_tolerance, domain)
 
     def quantum(self, values: Array, scattered: bool = False) -> Array:
         """Return the step of every output (1 + m,) that is rounded, 0 of the others, by values (q, 1 + m), f first.
@@ -543,7 +544,7 @@ class Oracle:
             value = self._count_failures(x, value, due)
         if self._exact and again is None:
             if self._unjudged is not None:  # it waits for the sizes of rows
-                self._unjudged.append((x, place, value))
+                self._unjudged.append((x, place, value, self.domain))
             else:
                 best = self.best_f, self.best_x, self.best_h
                 keep_best(*best, x, place, value, self.user_tolerance, self.domain)

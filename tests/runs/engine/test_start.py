@@ -153,3 +153,15 @@ def test_a_start_s_value_does_not_pass_for_a_second_call_there() -> None:
     run.run()
     assert sum(point.tolist() == [0.9, 0.9] for point in diary.points) >= 2
     assert "values are noisy" in run.solver.closing_note(run.state)
+
+
+@pytest.mark.parametrize("noise", ["unknown", "deterministic"])
+@pytest.mark.parametrize("calls", [1, 4, 8, 30])
+def test_a_start_that_is_the_best_point_is_the_best_point(noise: str, calls: int) -> None:
+    """It is evaluated before the units are known, in which the box is another one."""
+    problem = BlackBox(
+        lambda x: float(((x - 40.0) ** 2).sum()), rows, bounds=[(-90.0, 0.2), (30.0, 300.0)], noise=noise
+    )
+    problem.x0 = [0.2, 40.0]
+    result = Run(problem, "COBYLA", calls=calls, replicas=1).run()
+    assert result.best_x[0].tolist() == [0.2, 40.0] and result.best_fun[0] == pytest.approx(39.8**2)
