@@ -152,7 +152,7 @@ class Oracle:
         self.samples = SampleCounts(replicas, sample_limit, zeta_limit)
         self.sampled = problem.contract != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
-        self.remembers = remembers and problem.pointwise
+        self.remembers, self._kept_back, self._kept_in_logs = remembers and problem.pointwise, 0, True
         self._memory = Memory(replicas, self.n, self.m, self._lasting)
         self.recalled, self.idle = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
         self._stage: Stage | None = None
@@ -161,7 +161,6 @@ class Oracle:
         self.failed, self.any_failed, self.all_active = np.zeros(replicas, dtype=bool), False, True
         self.best_f, self.best_x = np.full(replicas, np.inf), np.full((replicas, self.n), np.nan)
         self.best_h = np.full((replicas, self.m), np.nan)
-        self._kept_back, self._kept_in_logs = 0, True
         self.first_best: FirstBest | None = None
         self.resample()
 
