@@ -29,9 +29,6 @@ def test_two_runs_side_by_side(lab: Lab) -> None:
     assert len(set(names)) == 2 and all(len(lab.data(f"source-{key}", "gap")) == 61 for key in ("run1", "run2"))
     colours = lab.js("return find('plot-Gap').renderers.map(r => r.glyph.line_color?.value).filter(c => c)")
     assert len(set(colours)) >= 2
-    dashes = lab.js("return find('plot-Gap').renderers.map(r => r.glyph.line_dash?.value).filter(d => d)")
-    assert len({str(dash) for dash in dashes}) >= 2, "runs are told apart without colours, too"
-    lab.until(lambda: f"lies on {names[0]}" in " ".join(lab.legend()), "the second, of the same seed, says that")
 
     lab.row("run2").get_by_role("textbox").fill("mine")
     lab.row("run2").get_by_role("textbox").press("Enter")

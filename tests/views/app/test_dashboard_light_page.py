@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import colorsys
 import re
 import threading
 from collections import Counter
@@ -18,9 +17,8 @@ from zoviz import Run
 from zoviz.core.sets import Box
 from zoviz.core.types import Evaluation
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
-from zoviz.solvers import SLSQP, ZOCEG, ZOSPLM, SmoothedALM, SZOConEX
+from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.common.colours import PALETTE, free_colour, solver_colour
 from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.objective import Objective
@@ -201,35 +199,3 @@ def test_the_objective_is_never_drawn_as_a_magnitude() -> None:
     still = plot(Objective(), unknown).opts.get("plot").kwargs
     assert still["title"].startswith("Objective (optimum unknown)") and not still["logy"]
     assert not convergence(unknown, column="objective").opts.get("plot").kwargs["logy"]
-
-
-def luminance(colour: str) -> float:
-    c = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    return float(np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
-
-
-def test_sixteen_runs_of_any_solvers_have_sixteen_colours() -> None:
-    for solvers in ([ZOSPLM()] * 16, list(Picker().solvers.values())[:16], list(Picker().solvers.values())[-16:]):
-        used: set[str] = set()
-        for solver in solvers:
-            used.add(free_colour(solver, used))
-        assert len(used) == 16
-    own = solver_colour(ZOSPLM())
-    assert free_colour(ZOSPLM(), set()) == own
-    assert free_colour(ZOSPLM(), {own}) in set(PALETTE) - {own}, "runs of one solver are no shades of one colour"
-
-
-def test_a_solver_does_without_its_colour_where_it_is_like_another_runs() -> None:
-    """Lilac, pink and purple are the colours of these; three runs of them on one plot have three hues."""
-    used: list[str] = []
-    for solver in (ZOCEG(), ZOSPLM(), SZOConEX()):
-        used.append(free_colour(solver, used))
-    assert used[0] == solver_colour(ZOCEG()) and used[1] != solver_colour(ZOSPLM())
-    hues = sorted(colorsys.rgb_to_hsv(*(int(one[i : i + 2], 16) / 255 for i in (1, 3, 5)))[0] for one in used)
-    assert min(b - a for a, b in zip(hues, [*hues[1:], hues[0] + 1.0], strict=True)) > 0.05
-
-
-@pytest.mark.parametrize("colour", PALETTE)
-def test_colours_read_on_both_pages(colour: str) -> None:
-    assert 1.05 / (luminance(colour) + 0.05) >= 2.3
-    assert (luminance(colour) + 0.05) / (luminance("#121212") + 0.05) >= 2.5

@@ -1,4 +1,4 @@
-"""Runs on the plots: those of other problems are hidden, each has a dash, and one that lies on another is told of."""
+"""Runs on the plots: those of other problems are hidden, and each keeps a colour of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 from zoviz import Run
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOCEG, ZOSPLM, Solver
-from zoviz.views.common.shown_runs import DASHES, ShownRuns, problem_identity
+from zoviz.views.common.colours import PALETTE
+from zoviz.views.common.shown_runs import ShownRuns, problem_identity
 from zoviz.views.plots.board import Board
 
 
@@ -36,31 +37,25 @@ def test_problems_are_one_where_class_and_parameters_are() -> None:
     assert problem_identity(NonconvexQCQP(n=4)) != problem_identity(NonconvexQCQP(n=4, seed=3))
 
 
-def test_runs_differ_in_colour_and_dash_and_a_free_dash_is_used_again(first: Run) -> None:
+def test_a_run_keeps_its_colour_whatever_comes_and_goes(first: Run) -> None:
     runs = ShownRuns()
     entries = [runs.put(first) for _ in range(3)]
-    assert len({one.colour for one in entries}) == 3 and [one.dash for one in entries] == list(DASHES[:3])
+    assert [one.colour for one in entries] == list(PALETTE[:3])
     runs.take_off(entries[1].key)
-    assert runs.put(first).dash == DASHES[1]
+    later = [runs.put(first) for _ in range(6)]
+    assert later[0].colour == PALETTE[3], "not that of the run before, which a person still has in mind"
+    assert len({one.colour for one in runs.runs.values()}) == len(PALETTE), "the eighth takes the one that is free"
+    assert [runs.runs[one.key].colour for one in entries[::2]] == [PALETTE[0], PALETTE[2]]
+    assert runs.put(first).colour in PALETTE, "and a ninth one shares"
 
 
-def test_a_replay_says_that_it_lies_on_its_original(first: Run) -> None:
-    replay = first.replay()
-    replay.run()
-    runs = ShownRuns()
-    entries = [runs.put(run) for run in (first, replay, ended(seed=1))]
-    covered = [runs.lies_on(entry) for entry in entries]
-    assert covered[0] is None and covered[2] is None and covered[1] is not None and covered[1].key == entries[0].key
-    board = Board(runs)
-    for _ in range(3):
-        board.refresh()
-    legend = next(model for model in board.views[0].figure.above if hasattr(model, "items"))
-    labels = [item.label.value for item in legend.items]
-    assert f"{entries[1].name} (lies on {entries[0].name})" in labels and entries[0].name in labels
-    dashes = {
-        str(glyph.line_dash) for glyph in (r.glyph for r in board.views[0].renderers) if hasattr(glyph, "line_dash")
-    }
-    assert len(dashes) >= 3, "and both are seen"
+def test_the_lines_of_runs_are_solid(first: Run) -> None:
+    board = Board()
+    for _ in range(2):
+        board.runs_shown.put(first)
+    board.refresh()
+    lines = [one.glyph for view in board.views for one in view.renderers if hasattr(one.glyph, "line_dash")]
+    assert len(lines) > 10 and all(list(glyph.line_dash) == [] for glyph in lines)
 
 
 def test_different_problems_share_the_relative_gap_and_are_named(first: Run) -> None:

@@ -10,21 +10,13 @@ import param
 
 from zoviz.papers.live import Reference
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.columns import ITERATION, OBJECTIVE
-from zoviz.runs.engine.trace import Snapshot
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
-from zoviz.views.common.colours import free_colour
-
-Dash = str | tuple[int, ...]
-DASHES: tuple[Dash, ...] = ("solid", (9, 3), (2, 3), (9, 3, 2, 3), (16, 4), (4, 4))
-"""Of the first runs on the plots, so that they are told apart without colours, and where one lies on another."""
-FEWEST_ROWS = 3
-"""Rows that two courses must share before one is said to lie on the other: all runs of a seed begin at one point."""
+from zoviz.views.common.colours import PALETTE
 
 
 class ShownRun(NamedTuple):
-    """A run on the plots, with its key, name, colour, dash, visibility, and what its problem is told apart by.
+    """A run on the plots, with its key, name, colour, visibility, and what its problem is told apart by.
 
     ``references`` are the numbers of a paper that stand beside it.
     """
@@ -34,7 +26,6 @@ class ShownRun(NamedTuple):
     name: str
     colour: str
     visible: bool = True
-    dash: Dash = "solid"
     problem: Hashable = None
     references: tuple[Reference, ...] = ()
 
@@ -52,15 +43,6 @@ def problem_identity(problem: Problem) -> Hashable:
     return type(problem), tuple(sorted(written, key=lambda pair: pair[0]))
 
 
-def same_course(one: Snapshot, other: Snapshot) -> bool:
-    """Return whether two traces have the same objectives at all iterations that both have, at least ``FEWEST_ROWS``."""
-    if OBJECTIVE not in one.columns or OBJECTIVE not in other.columns:
-        return False
-    both = np.intersect1d(one.columns[ITERATION], other.columns[ITERATION], return_indices=True)
-    first, second = one.columns[OBJECTIVE][both[1]], other.columns[OBJECTIVE][both[2]]
-    return both[0].size >= FEWEST_ROWS and first.shape == second.shape and np.array_equal(first, second, equal_nan=True)
-
-
 class ShownRuns(param.Parameterized):
     """The runs on a page's plots by key, in the order in which they were added.
 
@@ -76,7 +58,7 @@ class ShownRuns(param.Parameterized):
     _count = 0
 
     def put(self, run: Run | StoredRun, name: str | None = None, references: tuple[Reference, ...] = ()) -> ShownRun:
-        """Add a run to the plots, in a colour and a dash that are free; runs of other problems are hidden.
+        """Add a run to the plots, in a colour that it keeps; runs of other problems are hidden.
 
         ``reveal`` shows them again: values of different problems share an axis only where a person asks for it.
 
@@ -84,18 +66,18 @@ class ShownRuns(param.Parameterized):
         ----------
         run : Run or StoredRun
         name : str, optional
-            In the legends; by default its label, or its solver's title with a number.
+            In the list of runs; by default its label, or its solver's title with a number.
         references : tuple of Reference
             A paper's numbers that stand beside it, while it is the newest of the visible ones.
         """
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
-        colour = free_colour(run.solver, {one.colour for one in self.runs.values()})
+        used = {one.colour for one in self.runs.values()}
+        turn = [PALETTE[(self._count - 1 + step) % len(PALETTE)] for step in range(len(PALETTE))]
+        colour = next((colour for colour in turn if colour not in used), turn[0])
         key, name = f"run{self._count}", name or run.label or f"{title} #{self._count}"
-        used = {one.dash for one in self.runs.values()}
-        dash = next((dash for dash in DASHES if dash not in used), DASHES[self._count % len(DASHES)])
         identity = problem_identity(run.problem if run.initial is None else run.initial.problem)
-        entry = ShownRun(run, key, name, colour, True, dash, identity, references)
+        entry = ShownRun(run, key, name, colour, True, identity, references)
         others = {old: one._replace(visible=one.visible and one.problem == identity) for old, one in self.runs.items()}
         self.runs = {**others, key: entry}
         return entry
@@ -110,25 +92,12 @@ class ShownRuns(param.Parameterized):
         """A paper's numbers that stand on the plots: those of the newest visible run."""
         return next((one.references for one in reversed(self.runs.values()) if one.visible), ())
 
-    def lies_on(self, entry: ShownRun) -> ShownRun | None:
-        """Return the visible run put on the plots earlier that an ended run's lines cover, if there is one."""
-        if entry.run.active:
-            return None
-        snapshot = entry.run.trace.snapshot()
-        for other in self.runs.values():
-            if other.key == entry.key:
-                return None
-            if other.visible and not other.run.active and other.problem == entry.problem:
-                if same_course(snapshot, other.run.trace.snapshot()):
-                    return other
-        return None
-
     def take_off(self, key: str) -> None:
         """Remove a run from the plots, if it is there."""
         self.runs = {name: entry for name, entry in self.runs.items() if name != key}
 
     def rename(self, key: str, name: str) -> None:
-        """Give a run another name in the legends."""
+        """Give a run another name."""
         self.runs = {**self.runs, key: self.runs[key]._replace(name=name)}
 
     def reveal(self, key: str, visible: bool) -> None:

@@ -41,7 +41,7 @@ from zoviz.views.plots.shared_models import SharedModels, strip_columns
 ZERO = "   0 throughout"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
 THIN = 0.5
-"""Width of a run's further lines where several runs are drawn, as a share of its first line's."""
+"""Width of a run's further lines, as a share of its first line's."""
 MOST_LISTED = 4
 """Components of a column, each with an entry of its own in the legend; of more, one entry is for all."""
 LEGEND = 330
@@ -67,12 +67,11 @@ def columns_of(labels: Sequence[str]) -> int:
 
 
 class RunStyle(NamedTuple):
-    """The name, colour, line width and dash with which one run is drawn."""
+    """The name, colour and line width with which one run is drawn."""
 
     name: str
     colour: str
     width: float
-    dash: str | tuple[int, ...] = "solid"
 
 
 class DrawnLine(NamedTuple):
@@ -233,7 +232,7 @@ class PlotView(param.Parameterized):
         for one in self.lines(columns):
             colour = REFERENCE if one.muted else style.colour
             area = VArea(x="x", y1=f"{one.key}.low", y2=f"{one.key}.high", fill_color=colour, fill_alpha=0.18)
-            path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=style.width, line_dash=one.dash)
+            path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=style.width)
             band, line = (self._shared.renderer(source, glyph) for glyph in (area, path))
             logarithmic = self._shared.scales.log_y and not one.linear
             lines.append(DrawnLine(one, line, band, self._zeros(one, colour, stream) if logarithmic else ()))
@@ -302,13 +301,12 @@ class PlotView(param.Parameterized):
         if self._strip_source is None and any(one.zeros for _, lines in runs for one in lines):
             self._fit_strip(fig)
         for style, lines in runs:
-            for rank, one in enumerate(lines):
-                # Several runs are told apart by colour and dash; their further lines are then the thin ones.
-                width = style.width if alone or not rank else THIN * style.width
-                dash = one.series.dash if alone else style.dash
+            for one in lines:
+                # The components of one column are alike; further columns are the thin lines.
+                width = style.width if one.series.column == lines[0].series.column else THIN * style.width
                 name = style.name if alone and len(lines) == 1 else f"{style.name}, {one.series.label}"
                 one.line.update(name=name)
-                one.line.glyph.update(line_width=width, line_dash=dash)
+                one.line.glyph.update(line_width=width)
         lines_shown = [one for _, lines in runs for one in lines]
         titles = dict.fromkeys(self._titles[key] for key in styles if self._lines.get(key))
         self._heading = "; ".join(titles) or self.title

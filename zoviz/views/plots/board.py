@@ -34,6 +34,9 @@ from zoviz.views.plots.shared_models import SharedModels
 PLOTS_AT_ONCE = 2
 """Plots that one look of a page gives a run's lines: the first row on most screens, beside the problem's picture."""
 
+WIDTH = 1.6
+"""Of a run's first line on a plot, in pixels."""
+
 
 class _Drawing:
     """The lines that the board has drawn of one run."""
@@ -44,7 +47,6 @@ class _Drawing:
         self.columns: frozenset[str] = frozenset()
         self.views_to_come: list[PlotView] = []  # which have no lines of these columns yet
         self.rows, self.last_iteration, self.settled = -1, -1.0, False
-        self.covers = False
 
 
 class Board(pn.viewable.Viewer):
@@ -162,9 +164,6 @@ class Board(pn.viewable.Viewer):
             elif not drawing.settled and not entry.run.active:
                 drawing.source.settle(self._strips)
                 drawing.settled = True
-                covered = self.runs_shown.lies_on(entry)
-                if covered is not None and not drawing.covers:
-                    drawing.covers = self._stale_lines = True  # the legend says so
         if fresh:
             self._send(news)
         for view in self.views if fresh else ():
@@ -274,10 +273,8 @@ class Board(pn.viewable.Viewer):
         problems = self.runs_shown.problems
         styles = {}
         for one in visible:
-            covered = self.runs_shown.lies_on(one)
             name = one.name if problems < 2 else f"{one.name} · {one.problem_title}"
-            name = f"{name} (lies on {covered.name})" if covered else name
-            styles[one.key] = RunStyle(name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.8, one.dash)
+            styles[one.key] = RunStyle(name, one.colour, WIDTH)
         for view in self.views:
             view.arrange(styles if view.fits(problems) else {}, self.runs_shown.references)
         if self._ranged - styles.keys():
@@ -298,7 +295,7 @@ class Board(pn.viewable.Viewer):
             problems = self.runs_shown.problems
             views = sorted(views, key=lambda view: not (view.fits(problems) and view.has_values([snapshot])))[:most]
         for view in views:
-            view.add(entry.key, RunStyle(entry.name, entry.colour, 2.2), drawing.source, columns)
+            view.add(entry.key, RunStyle(entry.name, entry.colour, WIDTH), drawing.source, columns)
         drawing.views_to_come = [view for view in drawing.views_to_come if view not in views]
 
     def _dress_all(self, most: int | None = None) -> None:

@@ -40,7 +40,7 @@ BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "
 
 @dataclass(frozen=True)
 class Series:
-    """A line of a plot: column, name and style.
+    """A line of a plot: column, name and kind.
 
     Attributes
     ----------
@@ -48,8 +48,6 @@ class Series:
         Column of the trace.
     label : str
         Legend entry.
-    dash : str
-        Bokeh's line dash.
     index : int or None
         Component of a vector column.
     muted : bool
@@ -65,7 +63,6 @@ class Series:
 
     column: str
     label: str
-    dash: str = "solid"
     index: int | None = None
     muted: bool = False
     zeros: bool = False

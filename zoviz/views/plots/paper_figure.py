@@ -53,9 +53,7 @@ RESOLUTION = 600
 INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Okabe and Ito (2008), which colour-blind readers tell apart, without yellow, which paper swallows."""
 DASHES: tuple[Any, ...] = ("solid", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (10, 3)), (0, (3, 3)))
-"""Of the runs in turn: a figure must be read in black and white, too."""
-LINES = {"solid": DASHES[0], "dashed": DASHES[1], "dotted": DASHES[2], "dotdash": DASHES[3], "dashdot": DASHES[3]}
-"""Of the lines of a single run, by the dashboard's words."""
+"""Of the runs in turn, or of a single run's lines: a figure must be read in black and white, too."""
 LOOK: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # Matplotlib's own: the same everywhere, with all the symbols
     "font.size": 7.5,
@@ -255,7 +253,7 @@ class PaperFigure:
             for rank, one in enumerate(lines):
                 listed = one.label if alone and len(lines) <= MOST_LISTED else "" if rank or alone else name
                 look = {"color": REFERENCE if one.muted else INKS[at % len(INKS)]}
-                look |= {"linestyle": LINES.get(one.dash, "solid") if alone else DASHES[at % len(DASHES)]}
+                look |= {"linestyle": DASHES[(rank if alone else at) % len(DASHES)]}
                 look |= {"linewidth": LOOK["lines.linewidth"] * (1.0 if alone or not rank else THIN)}
                 _line(axes, data, one, look, listed)
         columns = next(iter(self._snapshots.values())).columns

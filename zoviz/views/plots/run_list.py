@@ -40,7 +40,7 @@ def file_name(entry: ShownRun, suffix: str) -> str:
 
 _SWATCH = (
     "<svg width='30' height='14' style='margin-top:9px' aria-hidden='true'>"
-    "<line x1='0' y1='7' x2='30' y2='7' stroke='{}' stroke-width='4' stroke-dasharray='{}'/></svg>"
+    "<line x1='0' y1='7' x2='30' y2='7' stroke='{}' stroke-width='4'/></svg>"
 )
 
 
@@ -129,8 +129,7 @@ class RunList(pn.viewable.Viewer):
 
     def _row(self, entry: ShownRun) -> _Row:
         key = entry.key
-        dash = "none" if isinstance(entry.dash, str) else " ".join(map(str, entry.dash))
-        swatch = pn.pane.HTML(_SWATCH.format(entry.colour, dash), margin=(2, 4, 2, 10))
+        swatch = pn.pane.HTML(_SWATCH.format(entry.colour), margin=(2, 4, 2, 10))
         remark = pn.pane.HTML("", margin=(8, 6))
         visible = pmui.Switch(
             value=entry.visible, label="On the plots", width=46, margin=(6, 0), stylesheets=[UNSEEN_LABEL]

@@ -19,7 +19,7 @@ from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
-from zoviz.views.common.colours import PALETTE, REFERENCE, free_colour
+from zoviz.views.common.colours import PALETTE, REFERENCE
 from zoviz.views.common.panel_internals import bring_figures_styles
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
@@ -40,8 +40,8 @@ from zoviz.views.plots.shared_models import log_ticker, strip_columns
 
 bring_figures_styles()
 
-_DASHES = ("solid", "dashed", "dotted")
-"""Of the first lines of an experiment's figure, of as many more as there are colours, and of the rest."""
+_DASHES = ("solid", "dashed", "dotted", "dotdash")
+"""Of the lines of a run, and of as many lines of an experiment's figure as there are colours: there is no pointer."""
 _SEED = 0
 """Of the bands' bootstrap: the same figure from the same runs."""
 
@@ -178,16 +178,14 @@ def _overlay(
         )
     parts: list[hv.Element] = []
     marks: list[hv.Element] = []
-    used: set[str] = set()
     drawn = {}
     for at, (name, run) in enumerate(runs_by_name.items()):
         if axis not in run.trace.snapshot().columns:
             raise ValueError(f"Expected runs with {axis}, got {name!r} without noise: choose another axis.")
         drawn[name] = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y, lane(at))
     strip = strip_for([(data, lines[name]) for name, data in drawn.items()]) if log_y else None
-    for name, run in runs_by_name.items():
-        colour = free_colour(run.solver, used)
-        used.add(colour)
+    for at, (name, run) in enumerate(runs_by_name.items()):
+        colour = PALETTE[at % len(PALETTE)]
         values = _placed(drawn[name], lines[name], strip)
         parts += _drawn(values, lines[name], name, colour, several=len(runs_by_name) > 1)
         marks += _marks(run, axis, values["x"], values[lines[name][0].key]) if lines[name] else []
@@ -205,7 +203,7 @@ def _placed(data: LineData, lines: list[Series], strip: ZeroStrip | None) -> dic
 def _drawn(values: dict[str, Array], lines: list[Series], name: str, colour: str, several: bool) -> list[hv.Element]:
     """Return a band, where there is one, and a line for each of a run's series."""
     parts: list[hv.Element] = []
-    for one in lines:
+    for rank, one in enumerate(lines):
         ink = REFERENCE if one.muted else colour
         legend = " · ".join(part for part in (name if several else "", one.label) if part) or name
         low, high = values[f"{one.key}.low"], values[f"{one.key}.high"]
@@ -213,7 +211,7 @@ def _drawn(values: dict[str, Array], lines: list[Series], name: str, colour: str
             area = hv.Area((values["x"], low, high), "x", ["low", "high"], label=legend)
             parts.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
         curve = hv.Curve((values["x"], values[one.key]), "x", "y", label=legend)
-        parts.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
+        parts.append(curve.opts(color=ink, line_width=2, line_dash=_DASHES[rank % len(_DASHES)], backend="bokeh"))
         if one.zeros and np.isfinite(values[f"{one.key}.zero"]).any():
             zeros = hv.Curve((values["x"], values[f"{one.key}.zero"]), "x", "y", label=legend)
             parts.append(zeros.opts(color=ink, line_width=3, backend="bokeh"))

@@ -9,8 +9,6 @@ from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
-_DASHES = ("solid", "dashed", "dotdash", "dotted")
-
 
 class Accuracy(PlotView):
     """A plot of every column that a problem names an accuracy."""
@@ -24,7 +22,7 @@ class Accuracy(PlotView):
         """Return a line for each column that ends in ``accuracy``."""
         names = sorted(name for name in columns if name.endswith(trace_columns.ACCURACY))
         labels = (name.removesuffix(trace_columns.ACCURACY).strip("_") or "all" for name in names)
-        return [Series(name, label, dash) for name, label, dash in zip(names, labels, _DASHES, strict=False)]
+        return [Series(name, label) for name, label in zip(names, labels, strict=True)]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: the share of right answers."""

@@ -25,8 +25,8 @@ class Application(PlotView):
         lines = [
             Series("perturbation", "largest pixel"),
             Series("covariance", "covariance"),
-            Series("parity_difference", "difference of shares", "dashed"),
-            Series("p_rule", "ratio of shares", "dotted"),
+            Series("parity_difference", "difference of shares"),
+            Series("p_rule", "ratio of shares"),
         ]
         return [line for line in lines if line.column in columns]
 

@@ -9,8 +9,6 @@ from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
-_DASHES = ("solid", "dashed", "dotdash", "dotted")
-
 
 class Duals(PlotView):
     """A plot of the first eight dual variables, and of how often a method set them back to 0."""
@@ -24,8 +22,8 @@ class Duals(PlotView):
         if trace_columns.DUAL not in columns:
             return []
         count = columns[trace_columns.DUAL].shape[-1]
-        lines = [Series(trace_columns.DUAL, f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
-        resets = Series(trace_columns.DUAL_RESETS, "resets so far", "dotted", muted=True)
+        lines = [Series(trace_columns.DUAL, f"y{i + 1}", index=i) for i in range(count)]
+        resets = Series(trace_columns.DUAL_RESETS, "resets so far", muted=True)
         return [*lines, resets] if trace_columns.DUAL_RESETS in columns else lines
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

@@ -28,7 +28,7 @@ class Gap(PlotView):
         """Return the lines of the gap where it is known; none otherwise."""
         lines = [
             Series(trace_columns.GAP, "current", zeros=True),
-            Series(trace_columns.BEST_GAP, "best feasible", "dashed", zeros=True, best=True),
+            Series(trace_columns.BEST_GAP, "best feasible", zeros=True, best=True),
         ]
         return [line for line in lines if line.column in columns] if trace_columns.GAP in columns else []
 

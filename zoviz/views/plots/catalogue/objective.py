@@ -26,7 +26,7 @@ class Objective(PlotView):
         """Return the lines of the objective where the gap is unknown; none otherwise."""
         lines = [
             Series(trace_columns.OBJECTIVE, "current"),
-            Series(trace_columns.BEST_OBJECTIVE, "best feasible", "dashed", best=True),
+            Series(trace_columns.BEST_OBJECTIVE, "best feasible", best=True),
         ]
         return [] if trace_columns.GAP in columns else [line for line in lines if line.column in columns]
 

@@ -21,9 +21,9 @@ class Regret(PlotView):
         """Return the lines of the regret and of its mean over rounds, where the hypergradient is known."""
         lines = [
             Series(trace_columns.AVERAGE_REGRET, "mean over rounds"),
-            Series(trace_columns.REGRET, "sum", "dashed"),
-            Series(trace_columns.AVERAGE_WINDOWED_REGRET, "windowed, mean", "dotted"),
-            Series(trace_columns.HYPERGRADIENT, "‖hypergradient‖ of the round", "dotdash"),
+            Series(trace_columns.REGRET, "sum"),
+            Series(trace_columns.AVERAGE_WINDOWED_REGRET, "windowed, mean"),
+            Series(trace_columns.HYPERGRADIENT, "‖hypergradient‖ of the round"),
         ]
         return [line for line in lines if line.column in columns]
 

@@ -25,9 +25,9 @@ class Stationarity(PlotView):
         """Return the lines of the measures that the trace has: none where gradients are not known."""
         lines = [
             Series(trace_columns.STATIONARITY, "current"),
-            Series(trace_columns.NORMAL_RESIDUAL, "‖v‖", "dashed"),
-            Series(trace_columns.NEAR_STATIONARITY, "‖∇Ψ(z)‖", "dotdash"),
-            Series(trace_columns.RESIDUAL, "‖Ax − t − b‖", "dotted"),
+            Series(trace_columns.NORMAL_RESIDUAL, "‖v‖"),
+            Series(trace_columns.NEAR_STATIONARITY, "‖∇Ψ(z)‖"),
+            Series(trace_columns.RESIDUAL, "‖Ax − t − b‖"),
         ]
         return [line for line in lines if line.column in columns]
 

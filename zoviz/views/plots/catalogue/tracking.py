@@ -21,7 +21,7 @@ class Tracking(PlotView):
         """Return a line for the tracking error of y and one for that of v, as far as the method has them."""
         lines = [
             Series(trace_columns.INNER_ERROR, "follower y"),
-            Series(trace_columns.SYSTEM_ERROR, "system v", "dashed"),
+            Series(trace_columns.SYSTEM_ERROR, "system v"),
         ]
         return [line for line in lines if line.column in columns]
 

@@ -23,10 +23,10 @@ class TrustRegion(PlotView):
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return a line for each of the two radii."""
         lines = (
-            (trace_columns.TRUST_RADIUS, "of the steps", "solid"),
-            (trace_columns.DESIGN_RADIUS, "of the design", "dashed"),
+            (trace_columns.TRUST_RADIUS, "of the steps"),
+            (trace_columns.DESIGN_RADIUS, "of the design"),
         )
-        return [Series(name, label, dash) for name, label, dash in lines if name in columns]
+        return [Series(name, label) for name, label in lines if name in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: the unit of the radii."""
@@ -43,8 +43,8 @@ class Archive(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return a line for the points and one for the starts."""
-        lines = ((trace_columns.ARCHIVE, "points in the archive", "solid"), (trace_columns.STARTS, "starts", "dashed"))
-        return [Series(name, label, dash, zeros=True) for name, label, dash in lines if name in columns]
+        lines = ((trace_columns.ARCHIVE, "points in the archive"), (trace_columns.STARTS, "starts"))
+        return [Series(name, label, zeros=True) for name, label in lines if name in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: numbers of points and starts."""

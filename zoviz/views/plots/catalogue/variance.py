@@ -9,8 +9,6 @@ from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
-_DASHES = ("dotted", "dotdash")
-
 
 class Variance(PlotView):
     """A plot of the trace of the estimate's covariance, beside theory and the published bounds.
@@ -28,10 +26,9 @@ class Variance(PlotView):
         bounds = [name for name in columns if name.startswith(trace_columns.BOUND)]
         lines = [
             Series(trace_columns.VARIANCE, "measured", zeros=True),
-            Series(trace_columns.VARIANCE_PREDICTED, "theory (r → 0)", "dashed", zeros=True),
+            Series(trace_columns.VARIANCE_PREDICTED, "theory (r → 0)", zeros=True),
         ]
-        for i, name in enumerate(bounds):
-            lines.append(Series(name, f"bound {name.removeprefix(trace_columns.BOUND)}", _DASHES[i % 2], muted=True))
+        lines += [Series(name, f"bound {name.removeprefix(trace_columns.BOUND)}", muted=True) for name in bounds]
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

@@ -24,9 +24,9 @@ class Violation(PlotView):
         """Return the line of the constraint violation, where the kind of task has constraints, and its kin."""
         lines = [
             Series(trace_columns.VIOLATION, "current", zeros=True),
-            Series("consensus_error", "of consensus", "dashed"),
-            Series("binary_distance", "from 0 or 1", "dashed"),
-            Series("assignment_violation", "rounded", "dotted"),
+            Series("consensus_error", "of consensus"),
+            Series("binary_distance", "from 0 or 1"),
+            Series("assignment_violation", "rounded"),
         ]
         return [line for line in lines if line.column in columns]
 
