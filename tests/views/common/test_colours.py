@@ -43,7 +43,7 @@ def test_they_are_readable_on_both_pages(colour: str, ground: str) -> None:
     assert (high + 0.05) / (low + 0.05) >= 3.0
 
 
-@pytest.mark.parametrize(("vision", "least"), [("normal", 0.139), *((name, 0.083) for name in list(VISIONS)[1:])])
+@pytest.mark.parametrize(("vision", "least"), [("normal", 0.139), *((name, 0.08) for name in list(VISIONS)[1:])])
 def test_they_are_told_apart(vision: str, least: float) -> None:
     def seen(colour: str) -> Array:
         light = np.clip(np.array(VISIONS[vision]) @ linear(colour), 0.0, 1.0)
