@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import statistics
 import time
+from inspect import signature
 
 import numpy as np
 import pytest
 
 from zoviz.runs.engine.trace import CAPACITY, Snapshot, Trace
+from zoviz.views.plots.board import Board
 from zoviz.views.plots.line_data import (
     AXES,
     BANDS,
@@ -20,7 +22,10 @@ from zoviz.views.plots.line_data import (
     line_data,
     row_indices,
 )
+from zoviz.views.plots.paper_figure import PaperFigure
+from zoviz.views.plots.static import convergence, course, plot
 
+DRAWERS = (convergence, course, plot, PaperFigure)
 LINES = [Series("gap", "current"), Series("best_gap", "best"), Series("dual", "y2", index=1)]
 
 
@@ -123,16 +128,18 @@ def holes() -> np.ndarray:
 def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> None:
     columns = line_data(snapshot_of(holes), [Series("gap", "current")], "iteration", band, False, log_y).columns()
     values = np.abs(holes) if log_y else holes
-    mean = np.nanmean(values, axis=1)
+    quartiles = np.nanquantile(values, [0.25, 0.5, 0.75], axis=1)
+    mean = quartiles[1]
     low = high = np.full(200, np.nan)
     if band == "std":
+        mean = np.nanmean(values, axis=1)
         spread = np.nan_to_num(np.nanstd(values, axis=1, ddof=1))
         low, high = mean - spread, mean + spread
         low = np.maximum(low, np.nanmin(values, axis=1)) if log_y else low
     elif band == "range":
         low, high = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
     elif band == "quartiles":
-        low, mean, high = np.nanquantile(values, [0.25, 0.5, 0.75], axis=1)
+        low, _, high = quartiles
     empty = np.isnan(holes).all(axis=1)
     np.testing.assert_allclose(columns["gap"], mean, rtol=1e-5)
     for name, expected in (("gap.low", low), ("gap.high", high)):
@@ -141,6 +148,15 @@ def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> No
         assert band == "none" or np.isfinite(columns[name]).all()
     if band != "none":
         np.testing.assert_array_equal(columns["gap.low"][empty], columns["gap.high"][empty])
+
+
+def test_one_replica_that_went_astray_does_not_move_the_line_by_default() -> None:
+    """As verdicts have it, which are of medians."""
+    gap = np.ones((5, 5))
+    gap[:, 0] = 1e9
+    for default in (Board.param.band.default, *(signature(one).parameters["band"].default for one in DRAWERS)):
+        columns = line_data(snapshot_of(gap), [Series("gap", "current")], "iteration", default, False, True).columns()
+        assert (columns["gap"] == 1.0).all() and (columns["gap.high"] == 1.0).all()
 
 
 def test_a_band_on_a_logarithmic_axis_stays_positive() -> None:

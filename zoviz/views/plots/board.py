@@ -80,7 +80,7 @@ class Board(pn.viewable.Viewer):
     log_x = param.Boolean(default=False, label="Log x", doc="Logarithmic horizontal axis.")
     log_y = param.Boolean(default=True, label="Log y", doc="Logarithmic vertical axes, drawing magnitudes.")
     band: param.Selector[str] = param.Selector(
-        default="std", objects=BANDS, label="Band", doc="Band over the replicas."
+        default="quartiles", objects=BANDS, label="Band", doc="Middle of the replicas, and band around it."
     )
 
     def __init__(self, runs: ShownRuns | None = None, **params: Any) -> None:
@@ -356,7 +356,7 @@ class Board(pn.viewable.Viewer):
                 self.param.band,
                 description=tooltip(self.param.band.doc),
                 size="small",
-                width=130,
+                width=160,
                 margin=(4, 6),
             ),
             pmui.Switch.from_param(self.param.log_x, description="", margin=(6, 4), stylesheets=[CLOSER_SWITCH]),

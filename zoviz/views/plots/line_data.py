@@ -1,4 +1,4 @@
-"""The numbers that a plot draws of a trace: chosen rows, means and bands over replicas, packed for sending."""
+"""The numbers that a plot draws of a trace: chosen rows, medians and bands over replicas, packed for sending."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BREAKS = 16
 """So many places of a break for the range of what is drawn: it moves seldom while lines grow."""
 _MARGIN = 0.1
 """References are said to be out of range by more than this share of it, as bands and padding widen the axis."""
-BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
+BANDS = {"Median, quartiles": "quartiles", "Median, min–max": "range", "Median alone": "none", "Mean ± std": "std"}
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Series:
     zeros : bool
         Whether 0 says something (feasible, at the optimum): on a logarithmic axis it then stands in a strip below it.
     best : bool
-        The best so far of each replica: drawn from where all that have a value at the end have one, so that the mean
-        never rises; on a logarithmic axis what lies below 0 counts as 0, rather than as a magnitude.
+        The best so far of each replica: drawn from where all that have a value at the end have one, so that the
+        median never rises; on a logarithmic axis what lies below 0 counts as 0, rather than as a magnitude.
     linear : bool
         Drawn with its sign, on an axis that is always linear.
     """
@@ -71,7 +71,7 @@ class Series:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The ends of the names of the line's columns: mean, band, and with ``zeros`` these and lone points."""
+        """The ends of the names of the line's columns: middle, band, and with ``zeros`` these and lone points."""
         return ("", ".low", ".high", *((".zero", ".lone") if self.zeros else ()))
 
     @property
@@ -162,10 +162,10 @@ def line_data(
     log_y: bool,
     lane: float = 0.5,
 ) -> LineData:
-    """Return the lines' means and bands over replicas, at rows chosen for the axis.
+    """Return the lines' medians, or means, and bands over replicas, at rows chosen for the axis.
 
     On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest positive replica.
-    A mean of 0 has no place there: its ``.zero`` is ``lane``, a share of the height of the strip that ``with_strips``
+    A middle of 0 has no place there: its ``.zero`` is ``lane``, a share of the height of the strip that ``with_strips``
     puts below the axis. Nor is there a line across more than ``FURTHEST`` on a logarithmic horizontal axis, where rows
     are missing in between. Lines that the trace does not have are NaN.
     """
@@ -399,7 +399,7 @@ def _values(snapshot: Snapshot, one: Series) -> Array:
 
 
 def _summary(stack: Array, band: str, logs: np.ndarray) -> tuple[Array, Array, Array]:
-    """Return mean (median for quartiles), lower and upper end (S, T) of values (S, T, R) over replicas, NaN left out.
+    """Return median (mean for "std"), lower and upper end (S, T) of values (S, T, R) over replicas, NaN left out.
 
     Lines of ``logs`` (S,) are drawn on a logarithmic axis: their bands end at the smallest positive value.
     """
@@ -411,24 +411,24 @@ def _summary(stack: Array, band: str, logs: np.ndarray) -> tuple[Array, Array, A
 
     count = good.sum(axis=-1)
     with np.errstate(all="ignore"):
-        filled = fill(stack, 0.0)
-        mean = np.where(count > 0, filled.sum(axis=-1) / count, np.nan)
+        lower, middle, upper = _quartiles(fill(stack, np.inf), count)
         if band == "none" or stack.shape[-1] == 1:
-            nothing = np.full_like(mean, np.nan)
-            return mean, nothing, nothing
+            nothing = np.full_like(middle, np.nan)
+            return middle, nothing, nothing
         low, high = fill(stack, np.inf).min(axis=-1), fill(stack, -np.inf).max(axis=-1)
         if band == "quartiles":
-            low, mean, high = _quartiles(fill(stack, np.inf), count)
+            low, high = lower, upper
         elif band == "std":
-            deviation = fill(stack - mean[..., None], 0.0)
+            middle = np.where(count > 0, fill(stack, 0.0).sum(axis=-1) / count, np.nan)
+            deviation = fill(stack - middle[..., None], 0.0)
             spread = np.sqrt(np.square(deviation).sum(axis=-1) / np.maximum(count - 1, 1))
-            low, high = np.where(logs[:, None], np.maximum(mean - spread, low), mean - spread), mean + spread
+            low, high = np.where(logs[:, None], np.maximum(middle - spread, low), middle - spread), middle + spread
         if (low[logs] <= 0.0).any():
             positive = np.where(stack > 0.0, stack, np.inf).min(axis=-1)
             low = np.where(logs[:, None] & (low <= 0.0), np.minimum(positive, high), low)
         empty = count == 0
         low[empty] = high[empty] = np.nan
-    return mean, low, high
+    return middle, low, high
 
 
 def _quartiles(stack: Array, count: Array) -> tuple[Array, Array, Array]:

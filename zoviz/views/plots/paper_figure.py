@@ -77,9 +77,9 @@ MOST_STEPS = 4
 """Steps of a drag of a handle that a caption lists one by one."""
 _SPREAD = {
     "std": "mean, with a band of one standard deviation",
-    "range": "mean, with a band from the least to the largest",
+    "range": "median, with a band from the least to the largest",
     "quartiles": "median, with a band between the quartiles",
-    "none": "mean",
+    "none": "median",
 }
 _REMAKE = '''"""Remakes a figure of zoviz: repeats its runs, and draws them as they were drawn."""
 
@@ -115,7 +115,7 @@ class PaperFigure:
     axis : str
         ``calls``, ``samples``, ``zeta_samples``, ``iteration`` or ``seconds``.
     band : str
-        ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
+        ``quartiles``, ``range`` or ``none``, with the median; or ``std``, with the mean.
     log_x : bool
         Draw ``axis`` logarithmically.
     log_y : bool
@@ -142,7 +142,7 @@ class PaperFigure:
         *,
         width: str = "one column",
         axis: str = CALLS,
-        band: str = "std",
+        band: str = "quartiles",
         log_x: bool = False,
         log_y: bool = True,
     ) -> None:
@@ -325,7 +325,7 @@ class PaperFigure:
         run = next(iter(self.runs.values()))
         problem = run.problem if run.initial is None else run.initial.problem
         sentences = [f"{' and '.join(headings)} against {AXES[self.axis]} on {_problem_words(problem)}."]
-        sentences += [f"Lines: {_SPREAD[self.band]} of the replicas."] if self.band != "none" else []
+        sentences.append(f"Lines: {_SPREAD[self.band]} of the replicas.")
         sentences += self._sentences_on_signs()
         thin = dict.fromkeys(label for view in self._views for label in self._further(view))
         sentences += [f"Thin lines: {', '.join(thin)}."] if thin and len(self.runs) > 1 else []

@@ -104,7 +104,7 @@ _PRINTED_DASH = [10, 3, 2, 3, 2, 3]
 """Of a paper's numbers: no run has it."""
 
 # All lines of a figure in one box: boxes of their own would cover each other. The ends of the band at a point stand
-# beside its mean in the source, and zeros of a logarithmic axis, under the names that ``Series.parts`` gives.
+# beside its middle in the source, and zeros of a logarithmic axis, under the names that ``Series.parts`` gives.
 _READ = """
     const at = special_vars.x, plot = special_vars.glyph_view.parent.parent.model, rows = [];
     const reach = 0.01 * Math.abs(plot.x_range.end - plot.x_range.start), show = v => `${+(+v).toPrecision(4)}`;

@@ -1,4 +1,4 @@
-"""Static figures for a notebook or a script, with the same means, bands and marks as the dashboard's."""
+"""Static figures for a notebook or a script, with the same medians, bands and marks as the dashboard's."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ _SEED = 0
 """Of the bands' bootstrap: the same figure from the same runs."""
 
 
-def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
+def convergence(
+    runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "quartiles", log_y: bool = True
+) -> hv.Overlay:
     """Draw one column of the trace of one or several runs, with a band over replicas and a mark at every event.
 
     Parameters
@@ -58,7 +60,7 @@ def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "s
     axis : str
         ``calls``, ``iteration`` or ``seconds``.
     band : str
-        ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
+        ``quartiles``, ``range`` or ``none``, with the median; or ``std``, with the mean.
     log_y : bool
         Draw magnitudes on a logarithmic axis.
     """
@@ -74,7 +76,9 @@ def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "s
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y)
 
 
-def course(trace: Trace, column: str = "", axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
+def course(
+    trace: Trace, column: str = "", axis: str = CALLS, band: str = "quartiles", log_y: bool = True
+) -> hv.Overlay:
     """Draw one column of a trace by itself, as a ``Result`` has it, whose run is not at hand: without marks.
 
     Parameters
@@ -98,7 +102,7 @@ def course(trace: Trace, column: str = "", axis: str = CALLS, band: str = "std",
     return _dressed(hv.Overlay(parts), title, AXES[axis], signed(label or column, log_y), log_y, strip)
 
 
-def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
+def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "quartiles", log_y: bool = True) -> hv.Overlay:
     """Draw all lines of one of the dashboard's plots; see ``convergence`` for the other parameters.
 
     Parameters
