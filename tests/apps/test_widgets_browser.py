@@ -1,4 +1,4 @@
-"""The number widgets as a user meets them: typing, dragging, refusals."""
+"""The form's widgets as a user meets them: typing, dragging, refusals, lists by keys alone."""
 
 from __future__ import annotations
 
@@ -14,10 +14,14 @@ import pytest
 
 from helpers.serving import serving
 from zoviz.core.parameters import Scale
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.controls.number_fields import widget_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+
+GROUPS = {"SZO-ConEX": "Zeroth-order", "ZO-SPLM": "Zeroth-order", "ZOSQP": "Black boxes with sqp"}
 
 
 class Settings(param.Parameterized):
@@ -26,6 +30,9 @@ class Settings(param.Parameterized):
     )
     batch = param.Integer(50, bounds=(1, 4096), label="Batch size", doc="Directions per estimate.")
     budget = param.Integer(None, bounds=(1, None), allow_None=True, label="Budget")
+    solver = param.Selector(
+        default="ZOSQP", objects=["SZO-ConEX", "ZO-SPLM", "sqp-like", "ZOSQP", "SQP"], label="Solver"
+    )
 
 
 @pytest.fixture
@@ -41,7 +48,8 @@ def address(settings: Settings) -> Iterator[str]:
         names = ["step", "batch", "budget"]
         widgets = {name: widget_for(settings.param[name]) for name in names}
         pane = pn.Param(settings, parameters=names, widgets=widgets, show_name=False)
-        return pmui.Page(title="widgets", sidebar=[pane], sidebar_width=340)
+        solver = SearchList.from_param(settings.param.solver, group=lambda title: GROUPS.get(title, "Others"))
+        return pmui.Page(title="widgets", sidebar=[pane, solver], sidebar_width=340)
 
     with serving(make) as port:
         yield f"http://localhost:{port}/"
@@ -96,3 +104,41 @@ def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Set
     until(lambda: step.input_value() == "123.456789", page)
     page.wait_for_timeout(300)
     assert settings.step == 123.456789  # no echo of the slider's grid
+
+
+def test_a_list_opens_searches_chooses_and_closes_by_keys(
+    page: Page, address: str, idle: Any, settings: Settings
+) -> None:
+    page.goto(address)
+    idle(page)
+    box, options, keys = page.get_by_role("combobox", name="Solver"), page.get_by_role("option"), page.keyboard
+    box.focus()
+    for opener in ("Enter", "Space", "ArrowDown", "ArrowUp"):
+        keys.press(opener)
+        assert options.count() == 5 and box.get_attribute("aria-expanded") == "true", opener
+        keys.press("Escape")
+        assert options.count() == 0 and box.input_value() == settings.solver == "ZOSQP", opener
+    box.click()
+    assert options.count() == 5, "a click"
+    keys.type("sqp")  # the search has the focus
+    assert options.all_inner_texts() == ["SQP", "sqp-like", "ZOSQP"], "the best first, group by group"
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    assert options.count() == 0 and box.input_value() == "sqp-like"
+    until(lambda: settings.solver == "sqp-like", page)
+    keys.type("zo spl")  # a letter opens it, and every word is sought
+    assert options.all_inner_texts() == ["ZO-SPLM"]
+    keys.press("Tab")
+    assert options.count() == 0 and box.input_value() == settings.solver == "sqp-like", "what is left is not chosen"
+    box.focus()
+    keys.type("zeroth")
+    assert options.all_inner_texts() == ["SZO-ConEX", "ZO-SPLM"], "a group is found, too"
+    options.last.click()
+    until(lambda: settings.solver == "ZO-SPLM", page)
+    box.click()
+    box.fill("nothing like it")
+    keys.press("Enter")
+    assert settings.solver == "ZO-SPLM" and page.get_by_text("Nothing matches.").is_visible()
+    keys.press("Escape")
+    settings.param.solver.constant = True
+    until(box.is_disabled, page)

@@ -122,8 +122,8 @@ class Lab:
 
     def choose(self, select: str, option: str) -> None:
         """Choose from a drop-down list."""
-        self.page.get_by_role("combobox", name=re.compile(f"^{select}")).click()
-        self.page.get_by_role("menuitem", name=option, exact=True).click()
+        self.page.get_by_role("combobox", name=select, exact=True).click()
+        self.page.get_by_role("option", name=option, exact=True).click()
 
     def status(self) -> str:
         """ready, running, paused, finished, stopped or failed."""

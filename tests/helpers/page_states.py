@@ -39,7 +39,7 @@ def begin(lab: Lab, url: str, **values: object) -> None:
     """Open the page with what its address sets, and start."""
     lab.visit(f"{url}?{urlencode(values)}")
     chosen = lab.page.get_by_role("combobox", name="Problem").first
-    lab.until(lambda: chosen.inner_text().strip() == values["problem"], "the problem is chosen")
+    lab.until(lambda: chosen.input_value() == values["problem"], "the problem is chosen")
     lab.until(lambda: lab.enabled("Start"), "its data are there")
     lab.press("Start")
 

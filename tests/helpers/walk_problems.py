@@ -47,13 +47,13 @@ def walk(lab: Lab, url: str, problem: str, seconds: float) -> Line:
     """Open the page at a problem, start the solver that it offers, and read what is said once the run has ended."""
     lab.visit(f"{url}?{urlencode({'problem': problem, 'run.seconds': seconds})}")
     chosen = lab.page.get_by_role("combobox", name="Problem").first
-    lab.until(lambda: chosen.inner_text().strip() == problem, f"{problem} is chosen")
+    lab.until(lambda: chosen.input_value() == problem, f"{problem} is chosen")
     lab.press("Start")
     ends = ("finished", "diverged", "stopped", "failed")
     lab.until(lambda: lab.status() in ends, f"{problem} has ended", 30 * seconds)
     lab.page.wait_for_timeout(2000)
     # Not before: where a problem's data are loaded, its own solver is offered with them.
-    solver = lab.page.get_by_role("combobox", name="Solver").first.inner_text().strip()
+    solver = lab.page.get_by_role("combobox", name="Solver").first.input_value()
     word = lab.page.locator(".zoviz-verdict")
     said = lab.page.locator(".zoviz-said").inner_text()
     verdict = word.inner_text() if word.count() else ""

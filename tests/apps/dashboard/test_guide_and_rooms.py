@@ -86,15 +86,24 @@ def test_a_first_minute(lab: Lab) -> None:
 
 
 @pytest.mark.slow
-def test_problems_stand_in_groups_and_are_searched_by_typing(lab: Lab) -> None:
-    lab.page.get_by_role("combobox", name="Problem").first.click()
-    lab.page.get_by_text("Engineering design", exact=True).wait_for()
-    lab.page.get_by_text("Online bilevel", exact=True).wait_for()
-    many = lab.page.get_by_role("menuitem").count()
-    lab.page.get_by_placeholder("Search...").locator("visible=true").fill("beam")
-    lab.until(lambda: lab.page.get_by_role("menuitem").count() < many / 4, "what does not match is left out")
-    assert lab.page.get_by_role("menuitem", name="Welded beam design").is_visible()
-    lab.page.keyboard.press("Escape")
+def test_problems_and_solvers_are_found_and_chosen_by_keys_alone(lab: Lab) -> None:
+    keys, options = lab.page.keyboard, lab.page.get_by_role("option")
+    problem, solver = (lab.page.get_by_role("combobox", name=name) for name in ("Problem", "Solver"))
+    problem.focus()
+    keys.press("Enter")
+    for group in ("Engineering design", "Online bilevel"):
+        lab.page.get_by_role("group", name=group).wait_for()
+    many = options.count()
+    keys.type("beam")
+    assert options.count() < many / 4, "what does not match is left out"
+    keys.press("Enter")
+    assert options.count() == 0 and problem.input_value() == "Welded beam design"
+    lab.until(lambda: solver.input_value() == "ZOSQP", "the solvers are offered")
+    solver.focus()
+    keys.type("splm")
+    keys.press("Enter")
+    lab.until(lambda: lab.page.get_by_label("Primal step c", exact=True).is_visible(), "the solver's form is there")
+    assert solver.input_value() == "ZO-SPLM"
 
 
 CONTROLS = ", ".join(

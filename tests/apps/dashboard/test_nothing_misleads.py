@@ -157,7 +157,7 @@ def test_chip_and_message_are_those_of_the_run_that_was_started(lab: Lab) -> Non
 def test_what_is_offered_first_is_made_for_the_problem(lab: Lab, problem: str, solver: str) -> None:
     chosen = lab.page.get_by_role("combobox", name=re.compile("^Solver")).first
     lab.choose("Problem", problem)
-    lab.until(lambda: chosen.inner_text().strip() == solver, f"{solver} is offered")
+    lab.until(lambda: chosen.input_value() == solver, f"{solver} is offered")
     assert lab.enabled("Start"), "and can begin"
 
 

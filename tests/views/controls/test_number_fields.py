@@ -14,6 +14,7 @@ from zoviz.core.parameters import ABSENT, Scale
 from zoviz.core.types import Provenance
 from zoviz.solvers import ZOSPLM
 from zoviz.solvers.step_limits import StepLimits
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.controls.number_fields import (
     ABOVE,
     BELOW,
@@ -228,7 +229,7 @@ def test_a_range_without_soft_bounds():
 
 def test_widget_for_every_kind(settings):
     kinds = {name: widget_for(settings.param[name]).get("type") for name in settings.param if name != "name"}
-    expected = {"step": LogSlider, "radius": LogSlider, "rule": pmui.Select, "pairs": pmui.Switch}
+    expected = {"step": LogSlider, "radius": LogSlider, "rule": SearchList, "pairs": pmui.Switch}
     assert kinds == expected | {"note": pmui.TextInput} | dict.fromkeys(
         ["batch", "budget", "momentum", "weight"], NumberField
     )

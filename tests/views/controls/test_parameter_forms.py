@@ -14,7 +14,8 @@ from zoviz.core.registry import discover
 from zoviz.estimators.base import GradientEstimator
 from zoviz.solvers import ZOSOGD, ZOSPLM, ZOSQP
 from zoviz.solvers.base import Solver
-from zoviz.views.controls.number_fields import AutoChoice, NumberField, NumberRule
+from zoviz.views.common.search_list import SearchList
+from zoviz.views.controls.number_fields import NumberField, NumberRule
 from zoviz.views.controls.parameter_forms import ParameterForm, SolverForm, editable
 from zoviz.views.controls.run_settings import RunSettings
 
@@ -48,8 +49,8 @@ def each_field() -> Iterator[tuple[param.Parameterized, str]]:
 
 def state(field: Any, parameter: param.Parameter) -> Any:
     """The value that a person reads off a field."""
-    if isinstance(field, AutoChoice):
-        return field.options.get(field.choice.value)
+    if isinstance(field, SearchList):
+        return field.choices[field.spec["value"]]
     return NumberRule.of(parameter).read(field.text_input.value) if isinstance(field, NumberField) else field.value
 
 
@@ -62,7 +63,7 @@ def test_no_field_shows_a_state_that_is_not_its_parameters() -> None:
         if value is None and isinstance(field, NumberField):
             words.setdefault(field.text_input.value, set()).add(name)
         if value is None and hasattr(field, "suggestion"):
-            field.suggestion = next(iter(field.options.values())) if isinstance(field, AutoChoice) else 3.0
+            field.suggestion = next(iter(field.options.values())) if isinstance(field, SearchList) else 3.0
             assert state(field, parameter) is None and getattr(owner, name) is None, f"{type(owner).__name__}.{name}"
     assert words["none"] >= {"calls", "gap", "iterations", "phase_length", "samples"}
     assert words["auto"] >= {"primal_step", "restoration", "step_reach", "contraction", "horizon", "initial_points"}

@@ -1,4 +1,4 @@
-"""Widgets for numbers, a text field that explains what it refuses and a log slider; and one for auto, on and off.
+"""Widgets for numbers: a text field that explains what it refuses, and a log slider.
 
 A value moves both ways: from the handle through the widget and the public solver to the run's worker, and from the
 worker's journal back (a schedule, a replay, another page). Five guards keep it from echoing:
@@ -31,6 +31,7 @@ from zoviz.core.parameters import Scale
 from zoviz.core.types import Provenance
 from zoviz.solvers.step_limits import StepLimits
 from zoviz.views.common.panel_internals import linked_parameter
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import FIELD, muted_html, note, tooltip, update_changed
 
 Value: TypeAlias = int | float | None
@@ -399,62 +400,18 @@ class LogSlider(NumberField):
         return self._parts
 
 
-class AutoChoice(PyComponent, WidgetBase):
-    """A list of auto and the choices for a parameter that may be None, with what the rule chooses, as ``auto: on``.
-
-    For a param.Boolean, whose switch has two places only, and would show None as off, also where the rule has chosen
-    on; and for a param.Selector. Use it as ``AutoChoice.from_param(obj.param.restart)`` or ``pn.Param(obj,
-    widgets={"restart": AutoChoice})``.
-    """
-
-    value = param.Parameter(default=None, allow_None=True)
-    options = param.Dict(default={"on": True, "off": False}, doc="The choices beside None, by their words.")
-    description = param.String(default="", doc="Tooltip of the label.")
-    disabled = param.Boolean(default=False)
-    suggestion = param.Parameter(default=None, allow_None=True, doc="What None stands for, where it is known.")
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**{"sizing_mode": "stretch_width", **params})
-        self.choice = pmui.Select(
-            options=self._options(), value=self._word(self.value), variant="standard", margin=(2, 10), **STYLE
-        )
-        self._show()
-        self.choice.param.watch(lambda event: self.param.update(value=self.options.get(event.new)), "value")
-        self.param.watch(self._show, ["value", "label", "description", "disabled", "suggestion"])
-
-    def _word(self, value: Any) -> str:
-        return next((word for word, choice in self.options.items() if choice == value), "auto")
-
-    def _options(self) -> dict[str, str]:
-        """Return the words by what is read in the list."""
-        chosen = "auto" if self.suggestion is None else f"auto: {self._word(self.suggestion)}"
-        return {chosen: "auto", **{word: word for word in self.options}}
-
-    def _show(self, *_: param.parameterized.Event) -> None:
-        texts = {"label": self.label, "description": tooltip(self.description)}
-        options, word = self._options(), self._word(self.value)
-        renamed = self.choice.options != options and self.choice.value == word
-        update_changed(self.choice, options=options, value=word, disabled=bool(self.disabled), **texts)
-        if renamed:  # the browser has the words that are read, of which Panel sends only the list
-            self.choice.param.trigger("value")
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self.choice
-
-
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:
     """Return the entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's choice."""
     common = {"margin": (2, 10), "description": tooltip(parameter.doc), **STYLE}
-    single = isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector)
-    if parameter.allow_None and (isinstance(parameter, param.Boolean) or single):
-        return {"type": AutoChoice}
+    if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
+        return {"type": SearchList, "wide": False}
+    if isinstance(parameter, param.Boolean) and parameter.allow_None:  # a switch would show None as off
+        return {"type": SearchList, "wide": False}
     if isinstance(parameter, param.Boolean):
         return {"type": pmui.Switch, **common}
     if isinstance(parameter, param.Number):
         blank = (parameter.metadata or {}).get("blank", "auto")
         return {"type": LogSlider} if isinstance(parameter, Scale) else {"type": NumberField, "blank": blank}
-    if single:
-        return {"type": pmui.Select, "variant": "standard", **common}
     if isinstance(parameter, param.String):
         return {"type": pmui.TextInput, "variant": "standard", **common}
     return {}

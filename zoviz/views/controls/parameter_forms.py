@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_limits import StepLimits
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import note, section, update_changed, update_together
-from zoviz.views.controls.number_fields import STYLE, AutoChoice, LogSlider, NumberField, limits_words, widget_for
+from zoviz.views.controls.number_fields import LogSlider, NumberField, limits_words, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
@@ -165,21 +165,15 @@ class SolverForm(pn.viewable.Viewer):
         """Return the prefix of the part that a dotted name belongs to."""
         return name[: name.rfind(".") + 1]
 
-    def _choice(self, name: str) -> pmui.Select:
-        """Return the picker of a nested part's class."""
+    def _choice(self, name: str) -> SearchList:
+        """Return the list of a nested part's classes."""
         kinds = self.solver.kinds(name)
         holder, own = self.solver.owner(name)
-        select = pmui.Select(
-            label=holder.param[own].label,
-            options={getattr(cls, "title", "") or cls.__name__: cls for cls in kinds},
-            value=type(getattr(holder, own)),
-            visible=len(kinds) > 1,
-            variant="standard",
-            margin=(2, 10),
-            **STYLE,
-        )
-        select.param.watch(lambda event: self._change_kind(name, event.new), "value")
-        return select
+        titles = {getattr(cls, "title", "") or cls.__name__: cls for cls in kinds}
+        look: dict[str, Any] = {"label": holder.param[own].label, "visible": len(kinds) > 1, "wide": False}
+        chosen = SearchList(options=titles, value=type(getattr(holder, own)), **look)
+        chosen.param.watch(lambda event: self._change_kind(name, event.new), "value")
+        return chosen
 
     def _change_kind(self, name: str, kind: type[param.Parameterized]) -> None:
         """Replace a nested part by one of another class; an estimator keeps its radius and batch size."""
@@ -226,7 +220,7 @@ class SolverForm(pn.viewable.Viewer):
             choice = values.get(name)
             if isinstance(field, NumberField):
                 update_changed(field, suggestion=None if choice is None else float(choice))
-            elif isinstance(field, AutoChoice):  # a switch that the rule leaves open is off
+            elif isinstance(field, SearchList):  # a switch that the rule leaves open is off
                 open_switch = bool(values) and choice is None and False in field.options.values()
                 update_changed(field, suggestion=False if open_switch else choice)
 

@@ -13,12 +13,13 @@ from zoviz.problems.families import problem_group
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.solvers.base import Solver
 from zoviz.views.common.lazy_panel import LazyPanel
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import details_html, muted_html, note, update_changed
 from zoviz.views.controls.about_problem import about_html
 from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.default_solver import default_solver
-from zoviz.views.controls.grouped_list import METHODS, GroupedList, solver_group
 from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
+from zoviz.views.controls.solver_groups import METHODS, solver_group
 
 
 def _name(solver: Solver) -> str:
@@ -88,15 +89,16 @@ class Picker(pn.viewable.Viewer):
         self.param.problem_name.objects = list(self.problems)
         first = None if own_solver is None else _name(own_solver)
         self._offer(list(self.problems)[0], first)
-        self._lists = [
-            GroupedList(self, "problem_name", lambda title: problem_group(self.problems[title])),
-            GroupedList(self, "solver_name", lambda title: solver_group(self.solvers[title]), METHODS.values()),
-        ]
+        groups: dict[str, dict[str, Any]] = {
+            "problem_name": {"group": lambda title: problem_group(self.problems[title])},
+            "solver_name": {"group": lambda title: solver_group(self.solvers[title]), "order": list(METHODS.values())},
+        }
+        self._lists = [SearchList.from_param(self.param[name], optional=False, **look) for name, look in groups.items()]
         self.param.watch(lambda _: self._prepare(), "problem_name")
         self.param.watch(lambda _: self._show_solver(), "solver_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        problem, solver = (one.select for one in self._lists)
+        problem, solver = self._lists
         parts = (problem, self.about, solver, self.refused, self.others)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-picker"])
 
@@ -143,7 +145,7 @@ class Picker(pn.viewable.Viewer):
         """Disable or enable what is fixed while a run is at work; the forms say why."""
         self._locked = locked
         for one in self._lists:
-            update_changed(one.select, disabled=locked)
+            update_changed(one, disabled=locked)
         self.problem_form.lock(locked)
         self.solver_form.lock(locked)
 

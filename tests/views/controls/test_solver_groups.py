@@ -7,8 +7,9 @@ import pytest
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.families import FAMILIES, problem_group
 from zoviz.solvers import ZOSPLM
-from zoviz.views.controls.grouped_list import METHODS, grouped, solver_group
+from zoviz.views.common.search_list import grouped
 from zoviz.views.controls.picker import Picker
+from zoviz.views.controls.solver_groups import METHODS, solver_group
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -33,12 +34,15 @@ def test_every_problem_and_solver_stands_in_a_group_of_its_kind() -> None:
 def test_the_lists_follow_the_picker_and_the_picker_the_lists() -> None:
     picker = Picker()
     problem, _, solver = picker.__panel__()[:3]
-    assert (problem.value, solver.value) == ("Nonconvex QCQP", "ZO-SPLM") and problem.searchable
-    problem.value = "Quadratic online bilevel"
+    assert (problem.shown, solver.shown) == ("Nonconvex QCQP", "ZO-SPLM")
+    problem.receive({"seq": 1, "title": "Quadratic online bilevel"})
     picker.suggest()
-    assert picker.problem_name == "Quadratic online bilevel" and solver.value == picker.solver_name == "ZO-SOGD"
-    assert "Online bilevel" in solver.groups and "Linear constraints" not in solver.groups
+    assert picker.problem_name == "Quadratic online bilevel" and solver.shown == picker.solver_name == "ZO-SOGD"
+    groups = dict(solver.spec["groups"])
+    assert "Online bilevel" in groups and "Linear constraints" not in groups
     picker.pick("Nonconvex QCQP", "ZOSQP")
-    assert (problem.value, solver.value) == ("Nonconvex QCQP", "ZOSQP")
+    assert (problem.spec["value"], solver.spec["value"]) == ("Nonconvex QCQP", "ZOSQP")
     picker.lock(True)
-    assert problem.disabled and solver.disabled
+    assert problem.spec["locked"] and solver.spec["locked"]
+    solver.receive({"seq": 1, "title": "ZO-SPLM"})
+    assert picker.solver_name == "ZOSQP" and solver.spec["ack"] == 1, "a list that is locked changes nothing"

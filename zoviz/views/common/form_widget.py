@@ -1,0 +1,76 @@
+"""What the form's own widgets share: Python says what is drawn, and a person's change comes back as one message."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import param
+from panel.custom import JSComponent
+from panel.widgets.base import WidgetBase
+
+MOST = 2**53
+"""Numbers of messages are whole numbers in a browser up to here."""
+
+
+class FormWidget(JSComponent, WidgetBase):
+    """A control of a form, drawn by ``form.js`` from ``spec`` alone.
+
+    A message of the browser has a number, ``seq``, and says what a person did. It is judged in Python, and answered by
+    a ``spec`` that has the number as ``ack``: until then the control shows what the person did, from then on what
+    ``spec`` says. So nothing that was on its way comes back as a change. One message of a drag is on its way at a time,
+    and the latest place of the handle waits for its answer: the server sets the pace.
+
+    A subclass says what is drawn in ``describe``, and takes messages in ``take``. A browser may send anything.
+    """
+
+    description = param.String(default="", doc="What the control is for; shown when its label is pointed at.")
+    disabled = param.Boolean(default=False)
+    spec: dict[str, Any] = param.Dict(default={}, doc="All that is drawn.")  # type: ignore[assignment]
+
+    _bundle = _esm = "form.js"
+    _stylesheets: ClassVar[list[str]] = ["fields.css"]
+    # A browser can set what is mapped to a property of its own: the description of what is drawn alone.
+    _rename: ClassVar[dict[str, str | None]] = dict.fromkeys(["description", "disabled", "label", "value"])
+
+    __abstract = True
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"sizing_mode": "stretch_width", "margin": (2, 10), **params})
+        self._ack, self._taking = 0, False
+        self.complaint = ""
+        self.draw()
+        self.param.watch(lambda *_: self.draw(), list(self._rename))
+
+    def describe(self) -> dict[str, Any]:
+        """Return what is drawn, as JSON holds it."""
+        raise NotImplementedError
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Do what a message says; raise ValueError or TypeError with a sentence where that cannot be."""
+        raise NotImplementedError
+
+    def draw(self) -> None:
+        """Send the browser what is drawn, where that has changed."""
+        if not self._taking:
+            words = {"label": str(self.label), "help": self.description, "locked": bool(self.disabled)}
+            spec = {**words, "error": self.complaint, **self.describe(), "ack": self._ack}
+            if spec != self.spec:
+                self.spec = spec
+
+    def receive(self, message: object) -> None:
+        """Take a message of the browser and answer it; what is none is left alone."""
+        number = message.get("seq") if isinstance(message, dict) else None
+        if not isinstance(message, dict) or type(number) is not int or not 0 <= number <= MOST:
+            return
+        self._taking, self.complaint = True, ""
+        try:
+            if not self.disabled:
+                self.take(message)
+        except (TypeError, ValueError) as error:  # TypeError: the parameter has become constant meanwhile
+            self.complaint = str(error)
+        finally:
+            self._taking, self._ack = False, number
+            self.draw()
+
+    def _handle_msg(self, data: object) -> None:
+        self.receive(data)
