@@ -102,8 +102,8 @@ def test_the_loop_answers_while_the_microscope_looks_at_a_run_that_goes_at_full_
 
     def look() -> None:
         nonlocal looks
-        if running.enabled("Look"):  # else it is still at the one before
-            running.press("Look")
+        if running.enabled("Measure"):  # else it is still at the one before
+            running.press("Measure")
             looks += 1
 
     def lag() -> float:

@@ -83,7 +83,7 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     lab.press("Put on the plots")
     lab.page.get_by_text("On the plots now, under Run: narrow.").wait_for()
     lab.press("Open")
-    details = lab.page.get_by_text("chosen by the rule")
+    details = lab.page.get_by_text("chosen automatically")
     details.wait_for()
     lab.until(lambda: details.bounding_box()["y"] < 800, "its details are in sight")
     lab.press("Fork")
@@ -135,7 +135,7 @@ def test_a_run_outlives_its_page_and_another_page_steers_it(store: Store, serve:
     lab = open_lab(server.url)
     lab.settle(Seconds="600")
     lab.press("Run")  # the room, which has the switch
-    lab.page.get_by_label("Run on when the page is closed").click()
+    lab.page.get_by_label("Keep running when the page is closed").click()
     lab.start()
     lab.page.close()
     other = open_lab(server.url)

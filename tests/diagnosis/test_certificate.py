@@ -43,8 +43,10 @@ def test_a_row_a_little_below_zero_is_inactive_and_the_sentence_says_what_it_wou
     made = Certifier().certify(problem, inside)
     assert made.active == (Activity.NO,) and made.residual.low > 1.0 and made.multipliers == pytest.approx([0.0])
     assert made.nearly.rows == (0,) and made.nearly.residual < 0.1
-    assert made.sentence.startswith(f"KKT residual {made.nearly.residual:.1e} counting h1 = -1.1e-03 as active, |y h| ")
-    assert f"({made.residual.value:.1e} (" in made.sentence and "if they are not counted)" in made.sentence
+    assert made.sentence.startswith(
+        f"KKT residual {made.nearly.residual:.1e} with h1 = -1.1e-03 counted as active, |y h| "
+    )
+    assert f"({made.residual.value:.1e} (" in made.sentence and "otherwise)" in made.sentence
     tolerant = Certifier(tolerance=1e-2).certify(problem, inside)
     assert tolerant.active == (Activity.YES,) and tolerant.residual.high < 0.1
     assert tolerant.complementarity.value == pytest.approx(1e-3 * problem.known_optimum.multipliers[0], rel=0.2)

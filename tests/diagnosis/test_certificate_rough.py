@@ -60,7 +60,7 @@ def test_a_jump_next_to_six_digits_makes_the_residual_a_bound_and_no_multiplier(
     made = certified(lambda x: short(tilted(x)), lambda x: [float(x[0] > 0.6)])
     assert made.residual.low == 0.0 and 70.7 < made.residual.high < 72.0 and made.residual.high >= made.floor
     assert made.active == (Activity.UNKNOWN,) and np.isnan(made.multipliers[0]) and made.multipliers_high[0] == np.inf
-    assert "cannot tell: h1" in made.sentence and "values are rounded, to 1.0e-02 (f)" in made.sentence
+    assert "cannot tell: h1" in made.sentence and "values are rounded to 1.0e-02 (f)" in made.sentence
     assert "slopes of h1" in made.sentence and "e+13" not in made.sentence
 
 
@@ -93,7 +93,7 @@ def test_noise_that_was_not_declared_is_found_and_widens_every_interval(sd: floa
     assert made.noise == pytest.approx([sd, sd], rel=0.5)
     assert made.residual.high - made.residual.low > 0.1 * sd and made.h_error[0] > 0.1 * sd
     assert made.violation.high > made.violation.low and made.active == (Activity.UNKNOWN,)
-    assert "values differ when they are asked for again" in made.sentence
+    assert "repeated calls differ" in made.sentence
 
 
 def test_noise_that_is_absent_at_the_point_is_found_beside_it() -> None:

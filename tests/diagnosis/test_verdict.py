@@ -46,10 +46,10 @@ def test_a_run_that_goes_on_is_not_at_rest_while_one_of_gap_and_violation_falls(
     falls = np.r_[np.geomspace(400.0, 80.0, 23), np.geomspace(80.0, 1.7, 23)]
     stands = np.r_[np.geomspace(588.0, 0.4, 20), np.geomspace(2.0, 10.0, 6), np.full(20, 10.0)]
     judged = verdict(course(falls, stands))
-    assert judged.word is Word.EARLY and "the gap falls, the violation does not, so far; gap 3.4" in judged.sentence
+    assert judged.word is Word.EARLY and "the gap is falling, the violation not yet; gap 3.4" in judged.sentence
     plateau = np.r_[np.geomspace(400.0, 300.0, 26), np.full(20, 300.0)]
     judged = verdict(course(plateau, falls))
-    assert judged.word is Word.EARLY and "the violation falls, the gap does not" in judged.sentence
+    assert judged.word is Word.EARLY and "the violation is falling, the gap not yet" in judged.sentence
     for at_rest in (verdict(course(falls, stands), status=RunStatus.FINISHED), verdict(course(stands, stands))):
         assert at_rest.word in AT_REST
     swings = np.where(np.arange(46) // 7 % 2, 100.0, 20.0)
@@ -63,7 +63,7 @@ def test_a_run_that_went_on_a_detour_is_not_called_diverging_on_its_way_back() -
     assert verdict(course(gap[:80], away)).word is Word.DIVERGING
     back = np.r_[away, np.geomspace(1e6, 100.0, 40)]
     judged = verdict(course(gap, back))
-    assert judged.word is Word.EARLY and judged.sentence.startswith("On its way back after it ran away: gap")
+    assert judged.word is Word.EARLY and judged.sentence.startswith("Recovering after divergence: gap")
     slowly = np.r_[away, np.geomspace(1e6, 3e4, 10), np.full(70, 3e4)]
     assert verdict(course(np.geomspace(2e5, 200.0, 160), slowly)).word is Word.EARLY
     for status in (RunStatus.RUNNING, RunStatus.FINISHED):
@@ -130,7 +130,7 @@ def test_figures_say_that_they_are_of_the_middle_of_the_replicas() -> None:
     five = {name: np.repeat(values, 5, axis=1) for name, values in one.columns.items() if values.ndim == 2}
     five["violation"] = np.column_stack([np.full(50, 17.0), *np.zeros((4, 50))])
     assert verdict(Snapshot(one.columns | five, 50, 0)).sentence.endswith(
-        "violation 0 (medians of 5 replicas; 1 of them outside the constraints)."
+        "violation 0 (medians of 5 replicas; 1 infeasible)."
     )
 
 
@@ -151,9 +151,9 @@ def test_a_run_is_not_called_good_while_a_quarter_of_its_replicas_stays_outside(
         columns["violation"] = np.column_stack([outside] * count + [feasible] * (20 - count))
         judged = verdict(Snapshot(columns, 50, 0), status=RunStatus.FINISHED)
         assert judged.word is word
-    assert "violation 2.5e+01 (median gap and upper quartile of violations of 20 replicas; 5 of them" in judged.sentence
+    assert "violation 2.5e+01 (median gap, upper quartile of the violation of 20 replicas; 5 inf" in judged.sentence
     judged = verdict(Snapshot(columns, 50, 0))
-    assert judged.word is Word.EARLY and "the violation does not, so far; gap 1.9e-03, violation 2.5" in judged.sentence
+    assert judged.word is Word.EARLY and "the violation not yet; gap 1.9e-03, violation 2.5" in judged.sentence
 
 
 def test_a_violation_that_is_small_beside_the_starts_does_not_count_as_outside() -> None:
@@ -182,7 +182,9 @@ def test_a_run_that_rests_at_a_small_share_of_its_starts_gap_is_solved_to_so_man
     gap = np.r_[np.geomspace(385.0, 8.6e-6, 30), np.full(20, 8.6e-6)]
     violation = np.r_[np.geomspace(588.0, 5.1e-6, 30), np.full(20, 5.1e-6)]
     judged = verdict(course(gap, violation), status=RunStatus.FINISHED)
-    assert judged.word is Word.SOLVED and judged.sentence.startswith("Solved to 7 digits, where it rests since about")
+    assert judged.word is Word.SOLVED and judged.sentence.startswith(
+        "Gap reduced 10⁷-fold; no progress since iteration "
+    )
     for rests in (course(np.maximum(gap, 5e-3), violation), course(gap, np.maximum(violation, 1e-3))):
         assert verdict(rests, status=RunStatus.FINISHED).word is Word.STALLED
 
@@ -202,7 +204,7 @@ def test_a_run_that_reached_its_floor_a_fifth_ago_is_not_converging_and_slow_one
     noise = np.exp(0.1 * np.random.default_rng(3).standard_normal(200))
     floor = np.maximum(10.0 ** (-4.0 * steps / 200.0), 10.0**-3.1)
     judged = verdict(course(floor), status=RunStatus.FINISHED)
-    assert judged.word is Word.STALLED and "since about iteration 13" in judged.sentence
+    assert judged.word is Word.STALLED and "no progress since iteration 13" in judged.sentence
     assert verdict(course(floor * noise), status=RunStatus.FINISHED).word is Word.STALLED
     for falling in (10.0 ** (-4.0 * steps / 200.0), 1.0 / steps, 1.0 / np.sqrt(steps), noise / steps):
         assert verdict(course(falling), status=RunStatus.FINISHED).word is Word.CONVERGING

@@ -126,7 +126,7 @@ def test_a_budget_that_ends_a_run_on_its_way_is_said_to_have_ended_it() -> None:
     judged = verdict(course(plateau), status=ENDED, context=CUT)
     assert judged == (
         Word.BUDGET_ENDED,
-        "The budget ended after 9 iterations and 90 calls in 4.5 s, too few to tell whether it is at rest.",
+        "The budget ran out after 9 iterations and 90 calls in 4.5 s, too few to tell whether it has converged.",
     )
     assert verdict(course(plateau[:4]), status=ENDED, context=CUT).word is Word.BUDGET_ENDED
     assert verdict(course(plateau), status=ENDED).word is Word.STALLED
@@ -162,11 +162,9 @@ def test_a_run_is_judged_from_its_last_change_on() -> None:
     rests = np.r_[np.geomspace(1.0, 1e-2, 40), np.full(60, 1e-2)]
     better = np.r_[rests, np.geomspace(1e-2, 1e-5, 60)]
     judged = verdict(course(better), changes=[Set(20), Set(99)])
-    assert judged.word is Word.CONVERGING and judged.sentence.endswith(
-        "iteration 99 on, where primal_step was changed."
-    )
+    assert judged.word is Word.CONVERGING and judged.sentence.endswith("iteration 99, where primal_step was changed.")
     judged = verdict(course(np.r_[rests, np.full(60, 1e-2)]), changes=[Set(99, "dual_step")])
-    assert judged.word is Word.STALLED and "since about iteration 99:" in judged.sentence
+    assert judged.word is Word.STALLED and "no progress since iteration 99;" in judged.sentence
     for rows in (3, 20):  # too few since the change
         cut = course(better[: 99 + rows])
         at_rest = course(np.r_[rests, np.full(rows - 1, 1e-2)])
@@ -188,9 +186,9 @@ def test_a_change_that_makes_it_worse_and_one_that_mends_a_divergence() -> None:
     mended = np.r_[falls, np.geomspace(1e-2, 1e3, 30), np.geomspace(1e3, 1e-3, 80)]
     for status in (RunStatus.RUNNING, ENDED):
         judged = verdict(course(mended), changes=[Set(49), Set(79)], status=status)
-        assert judged.word is Word.CONVERGING and "from iteration 79 on" in judged.sentence
+        assert judged.word is Word.CONVERGING and "Judged from iteration 79" in judged.sentence
     partly = course(mended[:110])  # still far beyond its start
-    assert verdict(partly, changes=[Set(49), Set(79)]).sentence.startswith("On its way back after it ran away")
+    assert verdict(partly, changes=[Set(49), Set(79)]).sentence.startswith("Recovering after divergence")
     kept = np.r_[falls, np.geomspace(1e-2, 1e3, 30), np.full(60, 1e3)]
     judged = verdict(course(kept), changes=[Set(49), Set(79)], status=ENDED)
     assert judged.word is Word.DIVERGING and "after primal_step was changed at iteration 49" in judged.sentence

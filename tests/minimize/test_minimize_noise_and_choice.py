@@ -106,7 +106,7 @@ def test_the_choice_is_made_and_said() -> None:
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, max_calls=400)
     assert result.success and result.fun == pytest.approx(0.5, abs=0.01)
     assert "was chosen for 2 variables, 1 constraint, deterministic values and 398 calls: " in result.message
-    assert re.search(r"Members at work: .+ \(\d+ calls\)", result.message)
+    assert re.search(r"Solvers used: .+ \(\d+ calls\)", result.message)
     assert result.message.startswith(named(result.method).title)
     noisy = minimize(Noisy(0.1), [0.0, 0.0], bounds=BOUNDS, max_calls=400)
     assert "ZOSQP was chosen for 2 variables, 0 constraints, noisy values and 382 calls" in noisy.message

@@ -80,14 +80,14 @@ def test_exact_values_pay_little_and_the_whole_budget_is_used(calls: int, most: 
 def test_an_outlier_is_not_taken_for_noise_nor_for_the_best_point() -> None:
     for at in ((70,), (70, 130), (21, 22, 76)):
         run = run_of(late(Outliers(at)), ZOSQP())
-        assert "repeat but for outliers" in run.message and "values repeat to the bit" in run.result.message
+        assert "repeat except for outliers" in run.message and "values repeat to the bit" in run.result.message
         assert abs(row(run.result.best_x[0])) < 1e-3 and run.result.best_fun[0] > 0.5
         assert not run.result.success[0] or row(run.result.x[0]) < 1e-6
     # An outlier at a check itself changes nothing.
     spared = run_of(late(LateNoise(0.0)), ZOSQP())
     first = next(k for k, x in enumerate(repeated(spared)) if x)
     run = run_of(late(Outliers((first + 1,))), ZOSQP())
-    assert "repeat but for outliers" in run.message and row(run.result.x[0]) < 1e-6 and run.result.success[0]
+    assert "repeat except for outliers" in run.message and row(run.result.x[0]) < 1e-6 and run.result.success[0]
 
 
 def repeated(run: Run) -> list[bool]:

@@ -97,7 +97,7 @@ def test_a_run_removed_for_good_while_it_goes_on(store: Store, small: Small, unt
         until(lambda: run.progress.iteration > 10)
         with store.database.writing() as connection:
             connection.execute(delete(RUNS).where(RUNS.c.id == run.id))
-        until(lambda: "it was removed for good" in run.message or "Storing failed" in run.message)
+        until(lambda: "it was removed permanently" in run.message or "Storing failed" in run.message)
     finally:
         run.stop()
         run.wait(120)

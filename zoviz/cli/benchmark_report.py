@@ -105,11 +105,11 @@ def _print(bench: Benchmark, levels: dict[float, Hits], comparisons: Sequence[Co
     _print_shares(bench.solvers, levels)
     tau, hits = list(levels.items())[min(1, len(levels) - 1)]
     ert = expected_running_time(hits) / (hits.dimensions[:, None] + 1.0)
-    print(f"\nSweeps to {tau:g} in the mean, failed runs counted in full (ERT); - where no run reached it")
+    print(f"\nERT to {tau:g} in units of n + 1 calls, failed runs counted in full; - where no run reached it")
     lines = [[name, *(number(float(one), 3) for one in ert[p])] for p, name in enumerate(bench.problems)]
     table(["PROBLEM", *bench.solvers], lines, "l" + "r" * len(bench.solvers))
     if comparisons:
-        print("\nWhat is left of the way at the end, problem by problem (signed ranks, corrected by Holm)")
+        print("\nRemaining gap at the end, problem by problem (signed ranks, corrected by Holm)")
         table(["", "", "", "P"], [[one.first, one.verb, one.second, number(one.p_value, 2)] for one in comparisons])
 
 

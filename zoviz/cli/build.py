@@ -90,8 +90,8 @@ def find_problem(name: str) -> Problem:
         cls = registry.named("zoviz.problems", Problem, name, "problem")
         if registry.required(cls):
             raise UsageError(
-                f"Expected a problem that is complete, got {cls.__name__}, which needs {registry.required(cls)[0]}: "
-                "put one into a module and say module:object, or give a program with --exe."
+                f"Expected a complete problem, got {cls.__name__}, which needs {registry.required(cls)[0]}: "
+                "put one into a module and pass module:object, or give a program with --exe."
             )
         return cls()
     module, _, path = name.partition(":")
@@ -139,7 +139,7 @@ def _numbers(text: str | None) -> list[float] | None:
     try:
         return [float(one) for one in text.replace(",", " ").split()]
     except ValueError:
-        raise UsageError(f"Expected numbers with commas between them, got {text!r}.") from None
+        raise UsageError(f"Expected numbers separated by commas, got {text!r}.") from None
 
 
 def _bounds(text: str | None) -> list[tuple[float, float]] | None:

@@ -35,7 +35,7 @@ class Catalogue(Command):
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
-        parser.add_argument("which", nargs="?", metavar=self._kind.upper(), help="tell all of this one")
+        parser.add_argument("which", nargs="?", metavar=self._kind.upper(), help="show the details of this one")
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:

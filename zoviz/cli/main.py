@@ -18,24 +18,25 @@ from zoviz.core.registry import modules
 
 _ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) subject to h(x) <= 0, from values alone.
 
-  zoviz problems                                what can be solved
-  zoviz solvers                                 and by what
-  zoviz run LoadTracking ZOCEG --calls 20000    solve, with a live progress bar; everything is kept in zoviz.db
-  zoviz runs                                    what was solved
+  zoviz problems                                the problems
+  zoviz solvers                                 the solvers
+  zoviz run LoadTracking ZOCEG --calls 20000    solve, with a live progress bar; stored in zoviz.db
+  zoviz runs                                    the stored runs
   zoviz serve                                   the dashboard
 """
 
-_FIRST = """zoviz solves min f(x) subject to h(x) <= 0 where a call gives values and nothing else. Begin with one of
+_FIRST = """zoviz solves min f(x) subject to h(x) <= 0 from function values alone. Start with one of
 
-  zoviz demo      a first problem, solved here in some seconds
+  zoviz demo      solve a first problem in a few seconds
   zoviz serve     the dashboard, in a browser
-  zoviz doctor    is this installation well?
+  zoviz doctor    check this installation
 
-zoviz --help lists all commands, zoviz COMMAND --help teaches one."""
+zoviz --help lists all commands, zoviz COMMAND --help explains one."""
 
-_CODES = """exit codes: 0 well, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found, 4 a verdict
-is not the recorded one, 130 Ctrl-C.
-The store is sqlite:///zoviz.db here, or what --store or the environment variable ZOVIZ_STORE names."""
+_CODES = """exit codes: 0 success, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found,
+4 a verdict differs from the recorded one, 130 Ctrl-C.
+Runs are stored in sqlite:///zoviz.db in the current folder, unless --store or the environment variable
+ZOVIZ_STORE says otherwise."""
 
 
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf)", re.IGNORECASE)

@@ -14,7 +14,7 @@ def store_option(parser: argparse.ArgumentParser) -> None:
         "--store",
         metavar="URL",
         default=default,
-        help=f"where runs are kept (${defaults.STORE_VARIABLE}, else {defaults.STORE_URL})",
+        help=f"where runs are stored (${defaults.STORE_VARIABLE}, else {defaults.STORE_URL})",
     )
 
 
@@ -25,7 +25,7 @@ def trust_option(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a module of yours, or a program, that the stored run may use: none is imported or launched otherwise",
+        help="a module of yours, or a program, that the stored run may use; nothing else is imported or launched",
     )
 
 
@@ -37,23 +37,23 @@ def json_option(parser: argparse.ArgumentParser) -> None:
 def run_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options that make a run, for the commands that make one."""
     parser.add_argument("words", nargs="*", metavar="PROBLEM SOLVER NAME=VALUE", help="see the examples")
-    budget = parser.add_argument_group("budgets (the first that is spent ends the run; default: 1000 (n + 1) calls)")
-    budget.add_argument("--calls", type=int, metavar="N", help="oracle calls of each replica")
-    budget.add_argument("--samples", type=int, metavar="N", help="samples of each replica, mini-batches in full")
-    budget.add_argument("--zeta-samples", type=int, metavar="N", help="likewise, of rows or of a follower's g")
+    budget = parser.add_argument_group("budgets (the first one used up ends the run; default: 1000 (n + 1) calls)")
+    budget.add_argument("--calls", type=int, metavar="N", help="oracle calls per replica")
+    budget.add_argument("--samples", type=int, metavar="N", help="samples per replica, counting whole mini-batches")
+    budget.add_argument("--zeta-samples", type=int, metavar="N", help="samples of rows, or of a follower's g")
     budget.add_argument("--iterations", type=int, metavar="N")
-    budget.add_argument("--seconds", type=float, metavar="S", help="of computing")
+    budget.add_argument("--seconds", type=float, metavar="S", help="computing time")
     budget.add_argument(
-        "--target", action="append", default=[], metavar="NAME=VALUE", help="first hit to record: gap=1e-2"
+        "--target", action="append", default=[], metavar="NAME=VALUE", help="record the first hit, such as gap=1e-2"
     )
     budget.add_argument("--stop-at-targets", action="store_true", help="end when every replica has hit every target")
     parser.add_argument("--replicas", type=int, metavar="R", help="independent runs in lock-step (8; 1 for a program)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--label", default="", help="name for people")
+    parser.add_argument("--label", default="", help="name of the run")
     parser.add_argument(
         "--checkpoint",
         metavar="S",
-        help='seconds between two checkpoints (1), or "every call": the default for a program of yours',
+        help='seconds between two checkpoints (1), or "every call": the default for a program',
     )
     exe = parser.add_argument_group("your own program as the problem")
     exe.add_argument(
@@ -61,12 +61,12 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     )
     exe.add_argument("--bounds", metavar="LOW:HIGH,...", help="of the variables; LOW:HIGH*5 is five times the same")
     exe.add_argument("--x0", metavar="X,...", help="start; default: drawn from the bounds, by the seed")
-    exe.add_argument("--constraints", type=int, metavar="M", help="numbers after f in the output (0)")
+    exe.add_argument("--constraints", type=int, metavar="M", help="number of constraint values after f (0)")
     exe.add_argument("--format", choices=("text", "json", "nomad"), default="text")
     exe.add_argument("--output-types", metavar="TYPES", help='in NOMAD\'s names, such as "OBJ PB PB"')
-    exe.add_argument("--timeout", type=float, metavar="S", help="seconds that one launch may take")
-    exe.add_argument("--retries", type=int, default=0, help="launches after one that failed")
-    exe.add_argument("--folder", help="working folder of all launches (a fresh one for each)")
-    exe.add_argument("--log-folder", help="where what the program prints is kept")
-    exe.add_argument("--workers", type=int, metavar="N", help="launches (or calls of your own function) at once")
-    exe.add_argument("--dask", metavar="ADDRESS", help="have them done by a Dask cluster: tcp://host:8786")
+    exe.add_argument("--timeout", type=float, metavar="S", help="time limit of one launch")
+    exe.add_argument("--retries", type=int, default=0, help="repeated launches after a failure")
+    exe.add_argument("--folder", help="working folder of all launches (default: a fresh one for each)")
+    exe.add_argument("--log-folder", help="folder for the output of the program")
+    exe.add_argument("--workers", type=int, metavar="N", help="parallel launches, or calls of your own function")
+    exe.add_argument("--dask", metavar="ADDRESS", help="run them on a Dask cluster: tcp://host:8786")

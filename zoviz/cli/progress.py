@@ -80,7 +80,7 @@ class Watch:
         self._hits += 1
         if self._hits > 1:
             raise KeyboardInterrupt
-        say("\nStopping after this step; everything is kept. Ctrl-C again ends at once.")
+        say("\nStopping after this step; nothing is lost. Press Ctrl-C again to end at once.")
         self._run.stop()
 
     def _bar(self) -> tqdm:
@@ -144,7 +144,7 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
 def _short(text: str) -> str:
     """Return a table's first lines; the whole of a large design is in --json."""
     lines = text.splitlines()
-    more = [f"... and {len(lines) - _MOST_LINES} more: --json has them all"] if len(lines) > _MOST_LINES else []
+    more = [f"... and {len(lines) - _MOST_LINES} more (use --json for all)"] if len(lines) > _MOST_LINES else []
     return "\n".join([*lines[:_MOST_LINES], *more])
 
 

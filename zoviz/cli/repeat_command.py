@@ -33,7 +33,7 @@ class RepeatCommand(Command):
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
-        parser.add_argument("id", metavar="ID", help="as zoviz runs lists it; any beginning that no other run shares")
+        parser.add_argument("id", metavar="ID", help="as listed by zoviz runs; any unique beginning")
         if self.name == "fork":
             parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
             parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")

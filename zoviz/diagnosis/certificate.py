@@ -164,10 +164,10 @@ class Certificate:
         figure = _text(self.residual)
         if self.counted != self.residual and np.isfinite(self.residual.high):
             rows = ", ".join(f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNKNOWN)
-            return f"KKT residual {_text(self.counted)} with {rows} as active (< {self.residual.high:.1e} if not)"
+            return f"KKT residual {_text(self.counted)} if {rows} active (< {self.residual.high:.1e} otherwise)"
         if self.nearly is None or not self._by_a_hair:
             return f"KKT residual {figure}"
-        return f"KKT residual {self.nearly.residual:.1e} counting {self._slack_rows} ({figure} if they are not counted)"
+        return f"KKT residual {self.nearly.residual:.1e} with {self._slack_rows} ({figure} otherwise)"
 
     @property
     def _slack_rows(self) -> str:
@@ -175,11 +175,11 @@ class Certificate:
         if self.nearly is None:
             return ""
         rows = ", ".join(f"h{j + 1} = {self.h[j]:.1e}" for j in self.nearly.rows)
-        return f"{rows} as active, |y h| {self.nearly.complementarity:.1e}"
+        return f"{rows} counted as active, |y h| {self.nearly.complementarity:.1e}"
 
     @property
     def _near(self) -> str:
-        return "" if self.nearly is None else f"{self.nearly.residual:.1e} if one counts {self._slack_rows}"
+        return "" if self.nearly is None else f"{self.nearly.residual:.1e} with {self._slack_rows}"
 
     @property
     def _roughness(self) -> tuple[str, ...]:
@@ -188,9 +188,9 @@ class Certificate:
         step = _listed(self.step, np.flatnonzero((self.step > self.noise) & ~self.flat))
         flat = ", ".join(_name(j) for j in np.flatnonzero(self.flat[:1].tolist() + self._unsure_rows))
         return (
-            f"values differ when they are asked for again, by a standard deviation of {noise}" if noise else "",
-            f"values are rounded, to {step}" if step else "",
-            f"cannot tell slopes of {flat}, of which a few values alone were seen" if flat else "",
+            f"repeated calls differ, standard deviation {noise}" if noise else "",
+            f"values are rounded to {step}" if step else "",
+            f"cannot tell slopes of {flat}: only a few distinct values were seen" if flat else "",
         )
 
     @property
@@ -203,7 +203,7 @@ class Certificate:
 
     @property
     def _limits(self) -> tuple[str, str]:
-        return f"{self.calls:,} calls", f"cannot see below {self.floor:.1e}" if np.isfinite(self.floor) else ""
+        return f"{self.calls:,} calls", f"resolution {self.floor:.1e}" if np.isfinite(self.floor) else ""
 
 
 class Certifier(Configurable):
@@ -216,14 +216,14 @@ class Certifier(Configurable):
     """
 
     repeats = param.Integer(
-        default=4, bounds=(1, 10_000), label="Repeats", doc="Times that each point is asked for, under noise."
+        default=4, bounds=(1, 10_000), label="Repeats", doc="Evaluations of each point under noise."
     )
     draws = param.Integer(
-        default=200, bounds=(200, 100_000), label="Draws", doc="Draws of the errors, of which the intervals are made."
+        default=200, bounds=(200, 100_000), label="Draws", doc="Random draws of the errors behind the intervals."
     )
-    confidence = param.Number(default=0.95, bounds=(0.5, 0.999), label="Confidence", doc="Of the intervals.")
+    confidence = param.Number(default=0.95, bounds=(0.5, 0.999), label="Confidence", doc="Level of the intervals.")
     tolerance = param.Number(
-        default=defaults.FEASIBILITY_TOLERANCE, bounds=(0, None), label="Tolerance", doc="Size of h that counts as 0."
+        default=defaults.FEASIBILITY_TOLERANCE, bounds=(0, None), label="Tolerance", doc="Largest |h| that counts as 0."
     )
 
     def cost(self, problem: Problem) -> tuple[int, int]:
@@ -268,7 +268,7 @@ class Certifier(Configurable):
             own.release()
         if not np.isfinite(measured.value).all():
             raise ZovizError(
-                f"Expected finite values at the point, got NaN or Inf: nothing can be certified there. "
+                f"Expected finite values at the point, got NaN or Inf: there is nothing to certify. "
                 f"{own.failure_message}".rstrip()
             )
         return self._certificate(place, x, measured, streams.generator("draws"), problem.contract != "deterministic")

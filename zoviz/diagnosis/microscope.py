@@ -136,15 +136,13 @@ class Microscope(Configurable):
     well enough, or its share of the calls is spent.
     """
 
-    count = param.Integer(default=13, bounds=(3, 200), label="Radii", doc="Number of radii.")
+    count = param.Integer(default=13, bounds=(3, 200), label="Radii", doc="Number of radii measured.")
     shortest = param.Number(default=1e-8, bounds=(1e-14, 1e3), label="Shortest", doc="Radius, in widths of the box.")
     longest = param.Number(default=1.0, bounds=(1e-12, 1e6), label="Longest", doc="Radius, in widths of the box.")
     accuracy = param.Number(
         default=0.1, bounds=(1e-3, 10), label="Accuracy", doc="Standard error of log10 of an error."
     )
-    calls = param.Integer(
-        default=1_000_000, bounds=(1, None), label="Calls", doc="Budget of calls for all that it sees."
-    )
+    calls = param.Integer(default=1_000_000, bounds=(1, None), label="Calls", doc="Call budget of the measurement.")
 
     def cost(self, problem: Problem, estimators: Sequence[GradientEstimator]) -> tuple[int, int]:
         """Return the least and the largest number of calls that looking takes."""
@@ -189,7 +187,7 @@ class Microscope(Configurable):
         if least > self.calls:
             raise ZovizError(
                 f"Expected at least {least:,} calls for {len(subjects)} families at {self.count} radii, got "
-                f"{self.calls:,}: raise the budget, or look at fewer."
+                f"{self.calls:,}: raise the budget, or measure fewer."
             )
         own = problem.clone_apart()
         try:

@@ -56,6 +56,7 @@ keeps it from more is its smoothing or its noise, and no fault of its steps."""
 NEGLIGIBLE = 1e-7
 """Share of the start's violation that such a run may end with. Less than of the distance: rows of different units share
 one measure, and a distance tells of what is left in the small ones."""
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Word(StrEnum):
@@ -211,16 +212,16 @@ def _so_far(
 
 def _from_change(judged: Verdict, last: ParameterChange) -> Verdict:
     """Return a verdict that says from which change on the run was judged."""
-    since = f"Judged from iteration {last.iteration:,} on, where {last.name} was changed."
+    since = f"Judged from iteration {last.iteration:,}, where {last.name} was changed."
     return Verdict(judged.word, f"{judged.sentence} {since}")
 
 
 def _cut_short(snapshot: Snapshot, judged: Verdict, *, changed: bool) -> str:
     """Return the sentence on a run that a budget ended on its way, or too early to tell."""
-    few = f"too few {'since the last change ' if changed else ''}to tell whether it is at rest"
+    few = f"too few {'since the last change ' if changed else ''}to tell whether it has converged"
     said = judged.sentence.replace("Too early to tell", few, 1)
     comma = "," if judged.word is Word.EARLY else ":"
-    return f"The budget ended after {_pace(snapshot)}{comma} {said[:1].lower()}{said[1:]}"
+    return f"The budget ran out after {_pace(snapshot)}{comma} {said[:1].lower()}{said[1:]}"
 
 
 def _pace(snapshot: Snapshot) -> str:
@@ -303,10 +304,8 @@ def verdict_of(run: JudgedRun, constrained: bool | None = None) -> Verdict:
     ended = run.divergences
     if 2 * len(ended) >= run.replicas and ended:
         first = min(ended, key=lambda one: one.iteration)
-        return Verdict(
-            Word.DIVERGING,
-            f"Diverged at iteration {first.iteration:,}{', the first of its replicas' if run.replicas > 1 else ''}.",
-        )
+        subject = "First replica diverged" if run.replicas > 1 else "Diverged"
+        return Verdict(Word.DIVERGING, f"{subject} at iteration {first.iteration:,}.")
     rows, about = run.tolerances, context_of(run)
     tolerance = float(rows.max()) if rows.any() else defaults.FEASIBILITY_TOLERANCE
     judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status, tolerance, constrained, about)
@@ -357,7 +356,7 @@ def _diverging(course: Course, changes: list[ParameterChange], tolerance: float)
     since = int(course.iterations[best])
     before = [change for change in changes if change.iteration <= since + 1]
     after = f", after {before[-1].name} was changed at iteration {before[-1].iteration:,}" if before else ""
-    figures = "values have left every scale" if course.broken else _figures(course)
+    figures = "values grew without bound" if course.broken else _figures(course)
     return Verdict(Word.DIVERGING, f"Diverging since iteration {since:,}{after}: {figures}.")
 
 
@@ -374,7 +373,7 @@ def _returning(course: Course, tolerance: float) -> Verdict | None:
     end = course.last(merit)
     if course.broken or end > max(FAST * course.middle(merit), FAR * percentile(merit, 90)):
         return None
-    return Verdict(Word.EARLY, f"On its way back after it ran away: {_figures(course)}.")
+    return Verdict(Word.EARLY, f"Recovering after divergence: {_figures(course)}.")
 
 
 def _merit(course: Course, tolerance: float) -> Array:
@@ -425,7 +424,7 @@ def _at_rest(course: Course, tolerance: float, context: RunContext) -> Verdict |
     if not moved and np.abs(violation - violation[0]).max() <= UNMOVED * max(violation[0], tolerance):
         return Verdict(
             Word.STALLED,
-            f"Stalled: it has hardly left its start{'; the steps may be too small' if context.has_steps else ''}.",
+            f"Stalled: barely moved{'; steps may be too small' if context.has_steps else ''}.",
         )
     return None
 
@@ -460,9 +459,10 @@ def _moving(course: Course, tolerance: float, context: RunContext) -> Verdict:
         digits = int(-math.log10(end))
         return Verdict(
             Word.SOLVED,
-            f"Solved to {digits} digits, where it rests since about iteration {since:,}: {_figures(course)}.",
+            f"Gap reduced 10{str(digits).translate(_RAISED)}-fold; no progress since iteration {since:,}: "
+            f"{_figures(course)}.",
         )
-    return Verdict(Word.STALLED, f"Stalled since about iteration {since:,}: {_figures(course)}.")
+    return Verdict(Word.STALLED, f"Stalled: no progress since iteration {since:,}; {_figures(course)}.")
 
 
 def _half_at_rest(course: Course, tolerance: float) -> Verdict | None:
@@ -478,7 +478,7 @@ def _half_at_rest(course: Course, tolerance: float) -> Verdict | None:
         return None
     other = next(name for name in parts if name not in falling)
     return Verdict(
-        Word.EARLY, f"Too early to tell: the {falling[0]} falls, the {other} does not, so far; {_figures(course)}."
+        Word.EARLY, f"Too early to tell: the {falling[0]} is falling, the {other} not yet; {_figures(course)}."
     )
 
 
@@ -532,7 +532,7 @@ def _without_optimum(course: Course) -> Verdict:
     swing = percentile(second, 90) - percentile(second, 10)
     if swing > 0.2 * fall:
         return Verdict(Word.OSCILLATING, "Oscillating: the objective goes up and down; its optimum is unknown.")
-    return Verdict(Word.SETTLED, "Settled: the objective stands still; its optimum is unknown.")
+    return Verdict(Word.SETTLED, "Settled: the objective no longer changes; its optimum is unknown.")
 
 
 def _calls_per_digit(calls: Array, residual: Array) -> float:
@@ -549,7 +549,7 @@ def _figures(course: Course) -> str:
     violation, replicas = course.last(course.violation), course.replicas
     parts = [] if course.measure == "objective" else [f"{course.measure} {course.last(course.distance):.1e}"]
     parts += [f"violation {f'{violation:.1e}' if violation else '0'}"] if course.constrained else []
-    parts = parts or [f"objective {course.last(course.distance):.1e} above its least"]
-    which = f"median {course.measure} and upper quartile of violations" if course.strict else "medians"
-    others = f"; {course.outside} of them outside the constraints" if course.outside else ""
+    parts = parts or [f"objective {course.last(course.distance):.1e} above its lowest value"]
+    which = f"median {course.measure}, upper quartile of the violation" if course.strict else "medians"
+    others = f"; {course.outside} infeasible" if course.outside else ""
     return ", ".join(parts) + (f" ({which} of {replicas} replicas{others})" if replicas > 1 else "")

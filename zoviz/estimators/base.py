@@ -138,7 +138,7 @@ class DirectionalEstimator(GradientEstimator):
         objects=["random", "block", "sweep"],
         label="Kind of directions",
         doc="random: k random ones, as published. block: k of the n coordinates, drawn anew for each estimate. sweep: "
-        "all n. Auto: by the solver's rule, coordinates where values repeat and nothing is told, else random.",
+        "all n. Auto: by the solver's rule, coordinates if values are exact and no constants are known, else random.",
     )
 
     def step_lengths(self, squares: Array, radius: float) -> Array:

@@ -151,7 +151,7 @@ class Session:
         if self._all_fixed:
             self._best.enter(*value)
             solver, reason = self._solver(method, options, 1)
-            note = "The bounds leave no variable free, so that one call tells everything."
+            note = "The bounds leave no variable free, so one call is enough."
             return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
         if facts.noisy and self._problem.contract == "deterministic":
             self._problem.param.update(noise="independent", noise_scale=0.0)  # its own, and none is added

@@ -94,11 +94,11 @@ class NoiseWatch:
         """What was found, as a sentence; empty where values repeated."""
         if self.found:
             return (
-                "Values are noisy, which was not declared: they differed where the best point was called again, after "
+                f"Values are noisy, which was not declared: repeated calls at the best point differed, after "
                 f"{self._calls_when_found} calls."
             )
         if self.outliers:
-            return f"Values repeat but for outliers, of which calling the best points again met {self.outliers}."
+            return f"Values repeat except for outliers: {self.outliers} among repeated calls at the best points."
         return ""
 
     def is_due(self, oracle: Oracle) -> bool:

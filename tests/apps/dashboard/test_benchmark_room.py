@@ -82,18 +82,18 @@ def test_a_study_outlives_its_page_and_its_server(
     open_room(lab)
     lab.page.get_by_label("Problems with parameters").fill(" ".join(problems))
     lab.page.get_by_label("Solvers with parameters").fill(" ".join(size.more_solvers))
-    budget = lab.page.get_by_label("Budget in sweeps")
+    budget = lab.page.get_by_label("Budget / (n + 1)")
     budget.press("Control+a")  # else what is filled in comes before what is there
     budget.press_sequentially(str(size.sweeps))
     assert float(budget.input_value()) == size.sweeps
     lab.page.get_by_label("Name").last.fill("b")
     lab.page.keyboard.press("Tab")
     press(lab, "Cost")
-    lab.until(lambda: lab.page.get_by_text(f"{cells} runs are missing").count() == 1, "its cost is told", 300)
+    lab.until(lambda: lab.page.get_by_text(f"{cells} runs to do").count() == 1, "its cost is told", 300)
     assert store.count() == 0
     press(lab, "Start")
     lab.until(lambda: lab.page.get_by_text("runs have ended").count() == 1, "the map is there", 120)
-    lab.until(lambda: 0 < sum(word == "not begun" for word in words(lab)) < cells, "it fills", 120)
+    lab.until(lambda: 0 < sum(word == "waiting" for word in words(lab)) < cells, "it fills", 120)
     lab.page.close()
     before = len(ended(store))
     wait_for(lambda: len(ended(store)) > before, "its runs go on without the page")
@@ -113,7 +113,7 @@ def test_a_study_outlives_its_page_and_its_server(
     other.until(lambda: len(words(other)) == cells, "another server shows it", 60)
     press(other, "Start")
     other.until(lambda: other.page.get_by_text(f"{cells} of {cells}").count() == 1, "it is complete", 1200)
-    other.until(lambda: not {"not begun", "at work"} & set(words(other)), "all verdicts are there", 120)
+    other.until(lambda: not {"waiting", "running"} & set(words(other)), "all verdicts are there", 120)
     assert kept.items() <= ended(store).items(), "what had ended was not done again"
     assert store.count() == cells
     curves = other.js("return find('plot-Data-profile').renderers.map(r => r.data_source.data.solver).find(s => s)")

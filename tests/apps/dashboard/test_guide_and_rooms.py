@@ -185,7 +185,7 @@ def visit_rooms(lab: Lab, check: Callable[[str], None]) -> None:
     lab.page.locator(".tabulator-row input[type=checkbox]").first.click()
     lab.until(lambda: lab.enabled("Open"), "one run chosen")
     lab.press("Open")
-    lab.page.get_by_text("chosen by the rule").wait_for()
+    lab.page.get_by_text("chosen automatically").wait_for()
     check("details of a stored run")
 
 
@@ -224,7 +224,7 @@ def test_experiments_are_found_by_screen_readers_and_keys(
     lab.page.locator("article.card svg").first.wait_for(timeout=1000 * 2 * lab.patience)
     assert serious(lab) == [] and out_of_reach(lab) == [], "cards"
     lab.page.get_by_role("button", name="Figures and verdicts of splm Fig. 1").click()
-    lab.page.get_by_text("What is claimed, and our verdict").wait_for()
+    lab.page.get_by_text("Claims and our verdicts").wait_for()
     assert serious(lab) == [] and out_of_reach(lab) == [], "a sheet"
 
 
@@ -250,7 +250,7 @@ def test_stored_runs_are_ticked_opened_and_labelled_by_keys(lab: Lab) -> None:
     lab.until(lambda: lab.page.evaluate(ROW)[2] == "true" and lab.enabled("Open"), "Space ticks the row")
     assert lab.status() == "finished", "and does nothing to the run"
     press("Enter")
-    lab.page.get_by_text("chosen by the rule").wait_for()
+    lab.page.get_by_text("chosen automatically").wait_for()
     lab.until(lambda: lab.page.evaluate(ROW)[0] == 1, "the row keeps the focus")
     press("F2")
     lab.page.keyboard.type("by keys")

@@ -72,7 +72,7 @@ def test_a_package_that_is_too_old_is_a_fault(installed, look) -> None:
 
 def test_a_store_that_is_whole_is_counted(look, zoviz: Callable[..., Told], small: str) -> None:
     code, findings = look()
-    assert code == FINE and findings["store"] == ("well", "1 runs in zoviz.db, all whole")
+    assert code == FINE and findings["store"] == ("well", "1 runs in zoviz.db, all intact")
 
 
 @pytest.mark.parametrize("content", [b"no database at all, but text of some length" * 40])

@@ -137,7 +137,7 @@ def test_steering_and_the_log_go_together() -> None:
 
 def test_other_points_than_those_logged_are_refused() -> None:
     log = Log({0: Entry(np.zeros((1, 2)), np.zeros((1, 3)))})
-    with pytest.raises(ZovizError, match="Expected the points that were asked for before, got others at evaluation 0"):
+    with pytest.raises(ZovizError, match="Expected the same points as before, got others at evaluation 0"):
         logged(lambda: Run(problem=PROBLEMS["black box"](), solver=ZOSPLM(), replicas=1, iterations=1), log)
 
 

@@ -148,7 +148,7 @@ def test_a_run_that_diverges_says_so_and_is_no_success(tmp_path: Path) -> None:
         assert stored.message == run.message and not stored.result.success.any()
     assert run.status is result.status is RunStatus.DIVERGED and run.status.ended and not run.active
     assert len(run.divergences) == run.frozen == 2 and run.error is None
-    assert "2 of 2 replicas diverged" in run.message and "Shorten the steps" in run.message
+    assert "2 of 2 replicas diverged" in run.message and "Reduce the step size" in run.message
     assert not result.success.any() and np.isfinite(result.x).all()
 
 
@@ -253,7 +253,7 @@ def test_an_end_is_far_from_feasible_by_the_constraints_size_at_the_starts() -> 
         assert one.infeasible_end(course([10.0, 0.0], [np.nan, near]), 1e-6, 2) == ""
         assert one.infeasible_end(course([10.0, 0.0], [4.0, 6.0]), 1e-6, 1) == (
             "Ended far from feasible in 2 of 2 replicas: the last iterate violates the constraints by 5 in the median "
-            "(the start by 5). Feasible points were met on the way by 1 of 2: the best of them is best_x of the result."
+            "(the start by 5). Feasible points were found on the way by 1 of 2; the best is best_x of the result."
         )
     assert "in 1 of 2 replicas: the last iterate violates the constraints by 4 (the start by 10)." in (
         guard.infeasible_end(course([10.0, 0.0], [4.0, 0.0]), 1e-6, 0)

@@ -38,7 +38,7 @@ def test_members_take_turns_and_the_whole_budget_is_spent() -> None:
     run = outcome(box(), Portfolio(first=SLSQP(), second=COBYLA(), third=ALSPG(), members=3), 300)
     titles = [stage.title for stage in run.state.stages]
     assert titles[:3] == ["SLSQP (SciPy)", "COBYLA (SciPy)", "AL-SPG"]
-    assert run.result.calls[0] >= 297 and "Members at work: SLSQP (SciPy) (" in run.result.message
+    assert run.result.calls[0] >= 297 and "Solvers used: SLSQP (SciPy) (" in run.result.message
     np.testing.assert_allclose(run.result.best_x[0], [1.5, -1.5], atol=1e-3)
     starts = [stage.calls for stage in run.state.stages]
     assert starts == sorted(starts) and starts[1] < 100  # SLSQP ends by itself

@@ -59,7 +59,7 @@ def test_a_click_starts_a_set_up_and_shows_its_run(page: Dashboard) -> None:
     run = page.controller.run
     assert run is not None and run.problem.noise == "independent" and run.seed == 0 and page.rooms.open == "run"
     press(page, 0)
-    assert page.controller.run is run and "still going on" in page.controller.error
+    assert page.controller.run is run and "still in progress" in page.controller.error
     page.controller.stop()
     until(lambda: page.look() or not page.controller.active)
 

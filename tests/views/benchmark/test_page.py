@@ -173,7 +173,7 @@ def test_a_store_with_owners_has_no_such_room(store: Store) -> None:
 
 def test_costs_in_words() -> None:
     cost = {"runs": 3, "calls": 1200, "seconds": 240.0, "processes": 2, "tried": 3, "refusals": ["A <b> does not."]}
-    assert "3 runs are missing, 1,200 calls in all: about 2 minutes on 2 processors" in cost_html(cost)
-    assert "1 pairs are left out, one because: A &lt;b&gt; does not." in cost_html(cost)
-    assert "nothing is missing" in cost_html(cost | {"runs": 0})
+    assert "3 runs to do, 1,200 calls in all: about 2 minutes on 2 processors" in cost_html(cost)
+    assert "1 pairs cannot be run, for example: A &lt;b&gt; does not." in cost_html(cost)
+    assert "All runs of this study are done" in cost_html(cost | {"runs": 0})
     assert [minutes(s) for s in (0.2, 80.0, 600.0, 7200.0)] == ["1 s", "80 s", "10 minutes", "2.0 hours"]

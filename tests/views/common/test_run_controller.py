@@ -104,9 +104,9 @@ def test_a_second_start_is_refused_until_the_run_has_ended(make: Callable[[], Ru
     controller.start()
     first = controller.run
     controller.start()
-    assert controller.run is first and "still going on" in controller.message
+    assert controller.run is first and "still in progress" in controller.message
     controller.begin(Run(problem=LoadTracking(n=4), solver=ZOCEG(), replicas=1))
-    assert controller.run is first and "Stop it first" in controller.message
+    assert controller.run is first and "stop it first" in controller.message
     controller.stop()
     until(lambda: ended(controller))
     assert controller.error == "" and controller.message == first.message

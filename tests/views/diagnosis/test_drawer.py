@@ -61,7 +61,7 @@ def test_the_suggested_radius_goes_to_the_run_as_any_steering_does() -> None:
     page.diagnosis.open = True
     card = page.diagnosis.microscope
     look_until(page, lambda: not card.control.button.disabled)
-    assert "calls, off the run" in card.control.note.object
+    assert "extra calls, not charged to the run" in card.control.note.object
     before = run.progress.calls
     card.control.begin()
     look_until(page, lambda: card.use_button.visible)
@@ -100,7 +100,7 @@ def test_a_noisy_black_box_is_certified_at_the_price_that_was_said_and_may_be_ca
     card, before = page.diagnosis.certificate, count.calls
     look_until(page, lambda: not card.control.button.disabled)
     least, most = 16 + 8 * 4, 16 + 8 * 7 + 8 * 4  # the last where some functions turn out to be exact
-    assert f"{least} to {most} calls, off the run" in card.control.note.object and count.calls == before
+    assert f"{least}–{most} extra calls, not charged to the run" in card.control.note.object and count.calls == before
     card.control.begin()
     look_until(page, lambda: bool(card.line.visible))
     assert card.certificate is not None and least <= card.certificate.calls == count.calls - before <= most

@@ -31,7 +31,7 @@ def test_what_nothing_measures_is_told_as_such(overview: Overview) -> None:
     assert text.count("<section>") == 5 and text.count("more of what it prints and claims") <= 5
     for row in overview.unmeasured:
         assert f"<b>{row.place.replace('&', '&amp;')}</b>" in text
-    assert "choose another" in cards_html(Overview([], []))
+    assert "Choose another verdict" in cards_html(Overview([], []))
 
 
 def test_messages_that_are_none_of_the_cards_are_left_alone() -> None:

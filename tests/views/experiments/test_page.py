@@ -81,7 +81,7 @@ def test_an_address_opens_a_sheet(dashboard: Dashboard) -> None:
 def test_a_picture_is_made_for_a_card_in_sight(page: ExperimentsPage) -> None:
     assert page.overview is not None
     pictures = [picture(one) for one in page.overview.records]
-    assert sum(one.startswith("<svg") for one in pictures) > 25 and "Tables, without a figure." in pictures
+    assert sum(one.startswith("<svg") for one in pictures) > 25 and "Tables only, no figure." in pictures
     page.act("seen", "splm-fig-1")
 
 
@@ -96,7 +96,7 @@ def test_one_click_sets_the_page_up_and_runs_it_with_the_papers_numbers(
     assert dashboard.board.axis == ITERATION and dashboard.board.log_x
     assert [one.place for one in dashboard.controller.runs_shown.references] == ["Table 2", "Table 2"]
     page.act("live", "splm-table-2")
-    assert dashboard.controller.run is run and "still going on" in dashboard.controller.error
+    assert dashboard.controller.run is run and "still in progress" in dashboard.controller.error
     assert dashboard.form.picker.solver_name == "ZOBCEG", "a run that is going on is left alone"
     dashboard.controller.stop()
     run.wait()

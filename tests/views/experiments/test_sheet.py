@@ -87,7 +87,7 @@ def test_the_whole_sheet_has_claims_and_tables_and_without_a_full_record_no_verd
 ) -> None:
     text = sheet_of("salm-multipliers").text
     assert "The paper prints: Multipliers make" in text and "zoviz reproduce salm-multipliers --full" in text
-    assert "Without what it credits" in text and "||Ax - b|| at the end as a share of its start" in text
+    assert "Ablation" in text and "||Ax - b|| at the end as a share of its start" in text
     for one in overview.records:
         if not one.whole:
             words = sheet_of(one.name).text

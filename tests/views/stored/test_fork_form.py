@@ -76,7 +76,7 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(
     monkeypatch.setattr(NonconvexQCQP, "evaluate", evaluate_behind_gate)
     page.begin_fork()
     run = dashboard.controller.run
-    assert dashboard.rooms.open == "run" and "Repeating the first 700 iterations" in message(dashboard)
+    assert dashboard.rooms.open == "run" and "Replaying 700 iterations" in message(dashboard)
     dashboard.controller.pause()
     gate.set()
     until(lambda: run.status == "paused")

@@ -45,4 +45,4 @@ def test_enter_ticks_its_row_alone_and_opens_it(tmp_path: Path) -> None:
 
 def details(column: pn.Column) -> str:
     """What the room says of a stored run in full."""
-    return next((text for one in column if "begun" in (text := str(getattr(one, "object", "")))), "")
+    return next((text for one in column if "started" in (text := str(getattr(one, "object", "")))), "")

@@ -99,7 +99,7 @@ def test_a_command_without_a_tick_says_what_to_do(tmp_path: Path) -> None:
     for command in ("resume", "replay", "open"):
         page.controller.say("")
         getattr(page.stored_runs, command)()
-        assert page.controller.message == "Expected one ticked run, got 0: tick the box of one.", command
+        assert page.controller.message == "Expected one selected run, got 0: select one.", command
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ _Item = TypeVar("_Item")
 
 
 class _Benchmark(Command):
-    name, order, help = "benchmark", 36, "set solvers against each other on problems, at equal budgets"
+    name, order, help = "benchmark", 36, "compare solvers on many problems at equal budgets"
     examples = """  zoviz benchmark --problems LoadTracking:n=10 NonconvexQCQP:n=10 --solvers ZOSPLM ZOCEG ZOBCEG
   zoviz benchmark --problems Suite:problem_name=HS43 PressureVessel --solvers auto COBYLA --sweeps 50 --save out.html
   zoviz benchmark --import data_for_loading.h5 --by dimension --export runs.csv table.tex
@@ -50,24 +50,24 @@ the known optimum, else to the best that any of the runs met. Violations count o
         """Declare the command's options."""
         parser.add_argument("--problems", nargs="+", default=[], metavar="NAME[:p=v,...]")
         parser.add_argument("--solvers", nargs="+", default=[], metavar="NAME[:p=v,...]")
-        parser.add_argument("--sweeps", type=float, default=_SWEEPS, help=f"of n + 1 calls ({_SWEEPS:g})")
-        parser.add_argument("--replicas", type=int, default=_REPLICAS, help=f"of every pair ({_REPLICAS})")
+        parser.add_argument("--sweeps", type=float, default=_SWEEPS, help=f"budget / (n + 1) per replica ({_SWEEPS:g})")
+        parser.add_argument("--replicas", type=int, default=_REPLICAS, help=f"runs of every pair ({_REPLICAS})")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--noise", type=float, default=0.0, metavar="SD", help="of values, where a problem has it")
+        parser.add_argument("--noise", type=float, default=0.0, metavar="SD", help="standard deviation of noise")
         parser.add_argument("--levels", nargs="+", type=float, default=list(_LEVELS), metavar="TAU")
-        parser.add_argument("--name", default="", help=f"of the study in the store ({_NAME})")
+        parser.add_argument("--name", default="", help=f"name of the study in the store ({_NAME})")
         parser.add_argument("--workers", type=int, default=1, help="processes (1)")
-        parser.add_argument("--dask", metavar="ADDRESS", help="a cluster's scheduler instead")
-        parser.add_argument("--save", metavar="FILE.html", help="profiles at the second level, which any browser shows")
+        parser.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead")
+        parser.add_argument("--save", metavar="FILE.html", help="profiles at the second level, for any browser")
         parser.add_argument(
             "--import",
             nargs="+",
             default=[],
             dest="imports",
             metavar="FILE",
-            help="results of OptiProfiler (.h5) or COCO (folder, .info, .zip, .tgz) beside the solvers', or alone",
+            help="results of OptiProfiler (.h5) or COCO (folder, .info, .zip, .tgz), with or without solvers",
         )
-        parser.add_argument("--by", choices=list(CUTS), help="shares solved of each kind or number of variables, too")
+        parser.add_argument("--by", choices=list(CUTS), help="also show shares solved by kind or dimension")
         parser.add_argument(
             "--export",
             nargs="+",
@@ -80,16 +80,16 @@ the known optimum, else to the best that any of the runs met. Violations count o
             metavar="FILE",
             help="the steps of all curves at the second level (.csv, .parquet, .nc)",
         )
-        parser.add_argument("--plan", action="store_true", help="tell what it costs, by short trials, and run nothing")
+        parser.add_argument("--plan", action="store_true", help="estimate the cost by short trials, and run nothing")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         parser.add_argument(
             "--standard",
             nargs="?",
             const="quick",
             choices=list(FORMS),
-            help="the standing benchmark of the project instead: quick (minutes), full (hours), expensive (few calls)",
+            help="run the project's own benchmark instead: quick (minutes), full (hours), expensive (few calls)",
         )
-        parser.add_argument("--record", metavar="FOLDER", help="write the standing benchmark's results there")
+        parser.add_argument("--record", metavar="FOLDER", help="write the results of --standard there")
         store_option(parser)
         json_option(parser)
 
@@ -178,8 +178,8 @@ def _tell_cost(cost: Cost, args: argparse.Namespace) -> int:
         show(cost._asdict() | {"processes": processes})
     else:
         print(
-            f"{cost.runs} runs are missing, {cost.calls} calls in all: about {number(cost.seconds / processes, 2)} s "
-            f"on {processes} processor{'s' * (processes > 1)}, by trials of {cost.tried} of them."
+            f"{cost.runs} runs to do, {cost.calls} calls in all: about {number(cost.seconds / processes, 2)} s "
+            f"on {processes} processor{'s' * (processes > 1)}, estimated from short trials of {cost.tried} runs."
         )
     return FINE
 

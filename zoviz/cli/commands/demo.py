@@ -8,21 +8,21 @@ from zoviz.cli.command import FAILED, Command, say
 from zoviz.cli.progress import Watch, report
 from zoviz.runs.run import Run
 
-_BEFORE = """The cheapest welded beam that holds its load: 4 variables, 7 constraints. The solver sees no formula and no
-derivative: it asks for values at points, 200 times, from four random starts. Nothing is stored. The same by hand:
+_BEFORE = """The cheapest welded beam that holds its load: 4 variables, 7 constraints. The solver sees neither formulas
+nor derivatives: it evaluates 200 points from each of four random starts. Nothing is stored. The same by hand:
 
   zoviz run WeldedBeam ZOSQP --calls 200 --replicas 4
 """
 
-_AFTER = """The best value that others have published is {known:.6f}. {repeated}
+_AFTER = """The best published value is {known:.6f}. {repeated}
 
-  zoviz serve                     the same in a browser: see it converge, and move its parameters while it runs
-  zoviz run my_module:problem     a function of yours; zoviz run --help also has programs and other languages
-  zoviz problems, zoviz solvers   what there is"""
+  zoviz serve                     the same in a browser: watch it converge, and change parameters meanwhile
+  zoviz run my_module:problem     your own function; see zoviz run --help for programs in other languages
+  zoviz problems, zoviz solvers   lists of both"""
 
 
 class _Demo(Command):
-    name, order, help = "demo", 2, "solve a first problem here, in some seconds; nothing is stored"
+    name, order, help = "demo", 2, "solve a first problem in a few seconds; nothing is stored"
     examples = "  zoviz demo"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -43,9 +43,9 @@ class _Demo(Command):
         if watch.interrupted or run.error is not None:
             return code
         same = bool((run.replay().run().x == run.result.x).all())
-        repeated = "A second run from the same seed gave the same answer to the bit."
+        repeated = "A second run with the same seed gave the same answer, bit for bit."
         if not same:
-            repeated = "A second run from the same seed gave ANOTHER answer: see zoviz doctor."
+            repeated = "A second run with the same seed gave a DIFFERENT answer: see zoviz doctor."
         say("\n" + _AFTER.format(known=problem.published_value, repeated=repeated))
         return code if same else FAILED
 

@@ -9,10 +9,10 @@ from zoviz.cli.options import json_option, store_option
 
 
 class _Doctor(Command):
-    name, order, help = "doctor", 3, "look at this installation: versions, extras, browser, store, permissions"
+    name, order, help = "doctor", 3, "check this installation: versions, extras, browser, store, permissions"
     examples = """  zoviz doctor
   zoviz doctor --json
-A note is on what only some need. The exit code is 1 where there is a FAULT, else 0. No store is made."""
+A NOTE concerns something that only some people need. The exit code is 1 if there is a FAULT, else 0."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""

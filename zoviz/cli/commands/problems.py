@@ -5,4 +5,4 @@ from __future__ import annotations
 from zoviz.cli.catalogue_command import Catalogue
 from zoviz.problems.base import Problem
 
-COMMAND = Catalogue("problems", "problem", "zoviz.problems", Problem, "what can be solved; with a name, its parameters")
+COMMAND = Catalogue("problems", "problem", "zoviz.problems", Problem, "list the problems; with a name, its parameters")

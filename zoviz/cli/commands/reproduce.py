@@ -20,12 +20,12 @@ _SUFFIXES = (".md", ".html", ".json")
 
 
 class _Reproduce(Command):
-    name, order, help = "reproduce", 38, "measure what the papers print and claim, each with a verdict"
+    name, order, help = "reproduce", 38, "measure what the papers print and claim, with a verdict on each claim"
     examples = """  zoviz reproduce --list
   zoviz reproduce sogd-remark-4-4 --quick
   zoviz reproduce salm --full --workers 2 --save salm.md
-What is measured is kept part by part: the same command again does what is missing. The exit code is 4 where a verdict
-is not the recorded one of the same size."""
+Results are kept part by part: the same command again measures only what is missing. The exit code is 4 if a verdict
+differs from the recorded one of the same size."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
@@ -35,11 +35,11 @@ is not the recorded one of the same size."""
         )
         size = parser.add_mutually_exclusive_group()
         size.add_argument("--quick", action="store_true", help="small sizes: seconds to a minute each (the default)")
-        size.add_argument("--full", action="store_true", help="the sizes of the recorded results: minutes to hours")
+        size.add_argument("--full", action="store_true", help="full sizes, as recorded: minutes to hours")
         parser.add_argument("--folder", default=_FOLDER, help=f"where what is measured is kept ({_FOLDER})")
         parser.add_argument("--workers", type=int, default=1, help="processes (1)")
-        parser.add_argument("--dask", metavar="ADDRESS", help="a cluster's scheduler instead")
-        parser.add_argument("--save", metavar="FILE", help="write the report there: .md, .html with figures, or .json")
+        parser.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead")
+        parser.add_argument("--save", metavar="FILE", help="write the report: .md, .html with figures, or .json")
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:

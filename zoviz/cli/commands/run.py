@@ -14,7 +14,7 @@ from zoviz.runs.store import Store
 
 
 class _Run(Command):
-    name, order, help = "run", 10, "solve a problem, with a live progress bar; everything is kept in the store"
+    name, order, help = "run", 10, "solve a problem with a live progress bar; everything is stored"
     examples = """  zoviz run LoadTracking ZOCEG --calls 20000
   zoviz run NonconvexQCQP n=50 primal_step=0.01 estimator.batch_size=100 --replicas 20 --target gap=1e-2
   zoviz run my_module:problem SLSQP             an object of yours; the solver may be left out and is then chosen
@@ -27,8 +27,8 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         """Declare the command's options."""
         run_options(parser)
         store_option(parser)
-        parser.add_argument("--no-store", action="store_true", help="keep nothing")
-        parser.add_argument("--tag", action="append", default=[], help="may be given more than once")
+        parser.add_argument("--no-store", action="store_true", help="store nothing")
+        parser.add_argument("--tag", action="append", default=[], help="tag of the run; repeatable")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         json_option(parser)
 

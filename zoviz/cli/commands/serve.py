@@ -23,10 +23,10 @@ SIGTERM and Ctrl-C have the runs end their step; they can be resumed then. /heal
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
-        parser.add_argument("--problem", metavar="MODULE:OBJECT", help="a problem of yours, first in the list")
+        parser.add_argument("--problem", metavar="MODULE:OBJECT", help="your own problem, first in the list")
         parser.add_argument("--no-show", action="store_true", help="do not open a browser")
         store_option(parser)
-        parser.add_argument("--no-store", action="store_true", help="keep nothing")
+        parser.add_argument("--no-store", action="store_true", help="store nothing")
         group = parser.add_argument_group("server (each setting also by its environment variable)")
         for name in ServerSettings.names():
             _add(group, name, ServerSettings.param[name])

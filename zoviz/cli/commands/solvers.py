@@ -5,4 +5,4 @@ from __future__ import annotations
 from zoviz.cli.catalogue_command import Catalogue
 from zoviz.solvers.base import Solver
 
-COMMAND = Catalogue("solvers", "solver", "zoviz.solvers", Solver, "what can solve; with a name, its parameters")
+COMMAND = Catalogue("solvers", "solver", "zoviz.solvers", Solver, "list the solvers; with a name, its parameters")

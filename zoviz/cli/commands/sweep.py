@@ -22,7 +22,7 @@ from zoviz.studies.study import Study, draws, grid
 
 
 class _Sweep(Command):
-    name, order, help = "sweep", 33, "run a grid or random draws of parameters; only what is missing, or failed, is run"
+    name, order, help = "sweep", 33, "run a grid or random draws of parameters; only missing or failed runs are run"
     examples = """  zoviz sweep LoadTracking ZOBCEG estimator.block_size=1,5,20 --calls 20000
   zoviz sweep NonconvexQCQP ZOSPLM n=20 primal_step=log:1e-3:1e-1:5 dual_step=log:1e-2:1:5 --workers 2
   zoviz sweep LoadTracking ZOEG primal_step=log:1e-4:1e-1 --random 50 --name steps
@@ -33,10 +33,10 @@ The same command again does what is missing: what was interrupted or stopped goe
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
         run_options(parser)
-        parser.add_argument("--name", help="of the study (default: problem and solver)")
+        parser.add_argument("--name", help="name of the study (default: problem and solver)")
         parser.add_argument("--random", type=int, metavar="N", help="random draws instead of a grid")
-        parser.add_argument("--sweep-seed", type=int, default=0, help="of the draws")
-        parser.add_argument("--keep-failed", action="store_true", help="leave what failed before as it is")
+        parser.add_argument("--sweep-seed", type=int, default=0, help="seed of the random draws")
+        parser.add_argument("--keep-failed", action="store_true", help="do not repeat failed runs")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)
         json_option(parser)
@@ -126,8 +126,8 @@ def _tell(study: Study, as_json: bool) -> int:
     failed = [line["id"] for line in lines if line["status"] == RunStatus.FAILED]
     if failed:
         say(
-            f"{len(failed)} of {len(lines)} runs failed (zoviz runs show {failed[0]} says why of the first): the same "
-            "command again goes on with them, and leaves them with --keep-failed."
+            f"{len(failed)} of {len(lines)} runs failed (zoviz runs show {failed[0]} says why): the same "
+            "command repeats them, unless --keep-failed is given."
         )
     return FAILED if failed else FINE
 

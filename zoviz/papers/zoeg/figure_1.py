@@ -237,7 +237,7 @@ class Schedules(Experiment):
                 settings,
                 (method,),
                 log_x=True,
-                note="The paper's curves have no numbers: no line of it is drawn.",
+                note="The paper gives no values for these curves.",
             )
             for method, schedule in itertools.product(METHODS, PRIMAL)
             if method in measured

@@ -98,7 +98,7 @@ class Log:
             return None
         if entry.kind != kind or entry.x.shape != x.shape or entry.x.tobytes() != x.tobytes():
             raise ZovizError(
-                f"Expected the points that were asked for before, got others at evaluation {ordinal}: going on needs a "
+                f"Expected the same points as before, got others at evaluation {ordinal}: going on needs a "
                 "step that depends on its state and streams alone, the same problem and the same library versions. "
                 "Start a new run."
             )

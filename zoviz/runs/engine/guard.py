@@ -35,7 +35,7 @@ FAR = 0.1
 """Share of the constraints' size at the starts, ||h||, above which the violation of an end is far from feasible."""
 FEWEST_ITERATIONS = 30
 """Iterations before which a run that its budget ended is not judged: it had no time to become feasible."""
-_ADVICE = "Shorten the steps, or tighten the bounds."
+_ADVICE = "Reduce the step size or tighten the bounds."
 
 _ITERATE, _OBJECTIVE, _CONSTRAINT, _DUALS = "the iterate", "the objective", "a constraint", "the multipliers"
 
@@ -102,10 +102,10 @@ class Guard:
             return ""
         first, replicas = self.divergences[0], len(self._beyond)
         if replicas == 1:
-            return f"Diverged, and stopped at iteration {first.iteration}: {first.reason}. {_ADVICE}"
+            return f"Diverged and stopped at iteration {first.iteration:,}: {first.reason}. {_ADVICE}"
         return (
             f"{len(self.divergences)} of {replicas} replicas diverged and were stopped, the first at iteration "
-            f"{first.iteration}: {first.reason}. {_ADVICE}"
+            f"{first.iteration:,}: {first.reason}. {_ADVICE}"
         )
 
     def begin(self, iterate: Iterate, oracle: Oracle) -> None:
@@ -164,11 +164,7 @@ class Guard:
         for replica in _rows(diverged & (self._beyond >= PATIENCE)):
             self._add(replica, iteration, oracle, self._reason(iterate, replica))
         for replica in _rows(diverged & (self._beyond < PATIENCE)):
-            reason = (
-                f"for {LOST * EVERY} iterations it has been worse than at the start by more than {WORSE:g} times the "
-                "scale of the start and all that was gained"
-            )
-            self._add(replica, iteration, oracle, reason)
+            self._add(replica, iteration, oracle, f"far worse than the start for {LOST * EVERY} iterations")
         return diverged
 
     def conclude(self, iterate: Iterate, iteration: int, oracle: Oracle) -> None:
@@ -218,7 +214,7 @@ class Guard:
         if not points:
             return sentence
         met = "" if replicas == 1 else f" by {points} of {replicas}"
-        return f"{sentence} Feasible points were met on the way{met}: the best of them is best_x of the result."
+        return f"{sentence} Feasible points were found on the way{met}; the best is best_x of the result."
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that the next look needs, under names that stores hold."""
@@ -276,7 +272,7 @@ class Guard:
         multiple = DUAL_MULTIPLE if name == _DUALS else defaults.LARGEST_GROWTH
         times = f"{shares[name] * multiple:.2g} times the start's scale"
         if name == _OBJECTIVE and iterate.value is not None and iterate.value.f[replica] < 0:
-            return f"{name} has fallen below zero by {times}, so that it may have no minimum"
+            return f"{name} has fallen below zero by {times}, so it may have no minimum"
         return f"{name} {'are' if name.endswith('s') else 'is'} {times}"
 
     def _worse(self, iterate: Iterate) -> np.ndarray:
@@ -300,6 +296,18 @@ class Guard:
 def read_divergences(stored: Any) -> tuple[Divergence, ...]:
     """Return divergences from what a store holds of them."""
     return tuple(Divergence(**one) for one in stored)
+
+
+def infeasible_start(trace: Trace, tolerance: float, oracle: Oracle) -> str:
+    """Return the sentence on a start that is infeasible; empty once each active replica has met a feasible point."""
+    columns = trace.snapshot().columns
+    if VIOLATION not in columns:
+        return ""
+    start, last = columns[VIOLATION][0], columns[VIOLATION][-1]
+    feasible = np.isfinite(oracle.best_f) | (last <= tolerance)
+    if not (start > tolerance).any() or feasible[oracle.active].all():
+        return ""
+    return f"The starting point is infeasible (violation up to {np.nanmax(start):.3g})."
 
 
 def _rows(mask: np.ndarray) -> list[int]:

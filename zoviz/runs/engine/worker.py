@@ -22,8 +22,8 @@ from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
-from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
-from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard
+from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
+from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard, infeasible_start
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
@@ -287,7 +287,8 @@ class Worker:
     @property
     def remarks(self) -> str:
         """The sentences on what to know while the run is at work."""
-        return " ".join(filter(None, [*self.opening, *self.notes, self.guard.sentence, self.noise.sentence]))
+        start = infeasible_start(self.trace, self._allowed, self.oracle) if len(self.trace) else ""
+        return " ".join(filter(None, [*self.opening, *self.notes, start, self.guard.sentence, self.noise.sentence]))
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
@@ -388,11 +389,6 @@ class Worker:
             raise ValueError(
                 f"Expected targets among {sorted(measured)}, got {unknown[0]!r}: "
                 f"{type(self.problem).__name__} does not measure it."
-            )
-        worst = float(np.max(measured.get(VIOLATION, 0.0)))
-        if worst > self._allowed:
-            self.notes.append(
-                f"The start violates the constraints by up to {worst:.3g}: the first task is to satisfy them."
             )
         self._check_targets(measured)
         self.trace.append(self._row(measured))

@@ -90,7 +90,7 @@ def write(
         connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(resolved=text))
     values = rows.figures(worker, outcome)
     if not connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values)).rowcount:
-        raise StoreError(f"Expected the run {run[:8]} in the store, got none: it was removed for good.")
+        raise StoreError(f"Expected the run {run[:8]} in the store, got none: it was removed permanently.")
     return Progress(trace, path, changes, resolved)
 
 

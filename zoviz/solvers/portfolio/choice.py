@@ -105,30 +105,30 @@ TABLE: tuple[Row, ...] = (
     Row(
         lambda s: not s.noisy and s.n <= 400 and s.sweeps >= 300,
         ("ALSPG", "ZOSQP"),
-        "a method that finds the variables' scales begins, and models of the curvature gain most from there",
+        "first a method that finds the scales of the variables, then models of the curvature",
         0.5,
     ),
     Row(
         lambda s: not s.noisy and s.n <= 20 and 5 <= s.sweeps < 50,
         ("COBYLA", "ZOSQP"),
-        "linear models make the most of few calls, and a model of the curvature goes on from there",
+        "linear models first, as they need few calls, then a model of the curvature",
         0.4,
     ),
     Row(
         lambda s: not s.noisy and s.n <= 20 and 50 <= s.sweeps < 150,
         ("COBYLA", "ZOSQP"),
-        "linear models find the place with few calls, and a model of the curvature gains most from there",
+        "linear models first, as they need few calls, then models of the curvature",
         0.3,
     ),
     Row(
         lambda s: not s.noisy and s.n <= 400 and s.sweeps >= 2,
         ("ZOSQP",),
-        "without noise, differences and a model of the curvature gain most, from other starts where it stands still",
+        "without noise, differences and a model of the curvature work best, restarted where they stall",
     ),
     Row(
         lambda s: not s.noisy and s.sweeps >= 5,
         ("SLSQP", "ALSPG"),
-        "without noise, differences along the coordinates tell curvatures, and the budget covers some of them",
+        "without noise, differences along coordinates reveal curvature, and the budget covers some of them",
         0.8,
     ),
     Row(
@@ -139,7 +139,7 @@ TABLE: tuple[Row, ...] = (
     Row(
         lambda s: s.n <= 300,
         ("ZOSQP",),
-        "values are noisy, and a regression over all of them tells more than differences do",
+        "values are noisy, and a regression over all of them is more accurate than differences",
     ),
     Row(
         lambda s: s.sweeps >= 100,

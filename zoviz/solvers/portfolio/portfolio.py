@@ -282,7 +282,7 @@ class Portfolio(Solver):
             spent[stage.title] = spent.get(stage.title, 0.0) + end - stage.calls
         texts = [f"{title} ({calls:,.0f} calls)" for title, calls in spent.items() if calls]
         own = self._member(state).closing_note(state.inner[0])
-        at_work = f"Members at work: {', '.join(texts)}. " if texts else ""
+        at_work = f"Solvers used: {', '.join(texts)}. " if texts else ""
         return f"{at_work}{own}".rstrip()
 
     def figures(self, state: PortfolioState) -> dict[str, Array]:

@@ -20,8 +20,8 @@ _CARD = (
     "<span class='sentence'>{sentence}</span><span class='what'>{course}</span></button>"
 )
 _HEAD = (
-    "<h2>Begin with one of these, or set up your own on the left and press Start.</h2>"
-    "<p>A click starts it; all that you see can then be changed, most of it while it runs.</p>"
+    "<h2>Start from an example, or set up your own problem.</h2>"
+    "<p>One click starts a run; almost everything can be changed while it runs.</p>"
 )
 _STYLE = """
 h2 {font-size: 17px; margin: 10px 0 2px; font-weight: 600} p {margin: 0 0 12px; font-size: 14px}

@@ -24,42 +24,39 @@ TOUR = (
     Stop(
         ".zoviz-picker",
         "Problem and solver",
-        "Choose what is minimised and by what: both lists are searched by typing. Click the line below a problem to "
-        "see its formula, dimensions, optimum and paper.",
+        "Choose a problem and a solver; type to filter. Click the line below a problem for its formula, dimensions, "
+        "optimum and paper.",
     ),
     Stop(
         ".zoviz-tabs",
         "Parameters",
-        "Those under Solver can be moved while a run goes on. 'auto' is what the solver's rule chooses. Problem and "
-        "Run have the noise, seed and budgets.",
+        "Solver parameters can be changed during a run; 'auto' is the solver's default rule. Noise, seed and budgets "
+        "are under Problem and Run.",
     ),
     Stop(
         ".zoviz-buttons",
         "Commands",
-        "Start, pause, go on, take a single step, stop. Each change of a parameter is written down, so that a run can "
-        "be repeated to the bit.",
+        "Start, pause, step or stop. Every change is logged, so runs can be reproduced exactly.",
     ),
     Stop(
         ".zoviz-status",
-        "How it stands",
-        "Counters of what has been paid for, and a verdict from the last change of a parameter on: converging at so "
-        "many calls per digit, at the noise floor, stalled, diverging, and why.",
+        "Status",
+        "Calls used, progress, and why: converging, at the noise floor, stalled or diverging since the last change.",
     ),
     Stop(
         ".zoviz-rooms",
-        "Rooms",
-        "The gallery to begin with, the plots of this page's runs, and the runs that are kept, to resume, replay or "
-        "fork. Nothing is lost by moving about.",
+        "Pages",
+        "Switch freely; nothing is lost.",
     ),
 )
 """The stops, in order."""
 
 KEYS = (
-    ("Space", "pause, or go on"),
-    ("S", "start, or stop"),
-    ("F", "full screen: the plot under the pointer, else the page"),
-    ("?", "this sheet"),
-    ("Esc", "leave the sheet, the tour or the full screen"),
+    ("Space", "pause or continue"),
+    ("S", "start or stop"),
+    ("F", "full screen: the plot under the pointer, or the page"),
+    ("?", "this help"),
+    ("Esc", "close this help, the tour or full screen"),
 )
 """What each key does, for the sheet."""
 
@@ -104,7 +101,7 @@ export function render({model}) {
       <button class="help" type="button" aria-label="Help and keys"><span>Help </span>?</button>
       <dialog aria-label="Help and keys"><h2>Keys</h2><dl>${model.keys.map(
         ([key, what]) => `<dt>${key}</dt><dd>${what}</dd>`).join("")}</dl>
-        <p>They do nothing while you type in a field.</p>
+        <p>Keys are ignored while you type in a field.</p>
         <div class="row"><button class="tour strong" type="button">Take the tour</button>
         <button class="close" type="button">Close</button></div></dialog>
       <div class="ring" hidden></div>

@@ -22,7 +22,7 @@ _MARGIN = 120
 """Height of all but the rows."""
 _NAMED = 6
 """Columns, up to which a cell has room for its word."""
-WAITING, AT_WORK, ENDED = "not begun", "at work", "ended, being read"
+WAITING, AT_WORK, ENDED = "waiting", "running", "ended, being read"
 FILLS = {
     Word.SOLVED: "#2e9e5b",
     Word.CONVERGING: "#7cc39a",
@@ -59,7 +59,7 @@ def cell_of(snapshot: StudySnapshot, problem: str, solver: str, solved: str) -> 
     planned = [run for run in snapshot.definition.runs if (run.problem, run.solver) == (problem, solver)]
     begun = [run.id for run in planned if run.id in snapshot.records]
     if not planned:
-        return CellState("refused", "", "The solver does not take this problem.", [])
+        return CellState("refused", "", "The solver does not accept this problem.", [])
     if not begun:
         return CellState(WAITING, "", "", [])
     going = [snapshot.records[id] for id in begun if snapshot.records[id].status not in DONE]

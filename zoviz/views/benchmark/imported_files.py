@@ -18,8 +18,8 @@ from zoviz.views.common.run_controller import say_errors
 from zoviz.views.common.style import muted_html, tooltip, update_changed
 
 _DOC = (
-    "OptiProfiler's data_for_loading.h5, or a folder of COCO's as a .zip or .tgz: their solvers join the curves, on "
-    "the problems that both have."
+    "data_for_loading.h5 of OptiProfiler, or a COCO folder as .zip or .tgz: their solvers join the curves, on the "
+    "problems in common."
 )
 
 
@@ -45,7 +45,7 @@ class ImportedFiles(pn.viewable.Viewer):
         self.imported = Import([], [])
         self._work: Future[Import] | None = None
         self.field = pmui.FileInput(
-            label="Set results beside",
+            label="Import results",
             accept=",".join((SUFFIX, *ARCHIVES)),
             multiple=True,
             size="small",
@@ -55,7 +55,7 @@ class ImportedFiles(pn.viewable.Viewer):
             description=tooltip(_DOC),
         )
         self.field.param.watch(lambda _: self.read(), "value")
-        self.away = pmui.Button(label="Take them away", size="small", margin=(10, 8), visible=False)
+        self.away = pmui.Button(label="Remove imports", size="small", margin=(10, 8), visible=False)
         self.away.on_click(lambda _: self.take_away())
         self.remarks = pn.pane.HTML("", margin=(2, 10), sizing_mode="stretch_width")
 
@@ -67,7 +67,7 @@ class ImportedFiles(pn.viewable.Viewer):
         names, contents = _several(self.field.filename), _several(self.field.value)
         if not names or len(names) != len(contents):
             return
-        self.tell(["The files are read ..."])
+        self.tell(["Reading the files ..."])
         self._work = in_background(lambda: _read(names, contents))
 
     def update(self) -> None:

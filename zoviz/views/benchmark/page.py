@@ -26,18 +26,18 @@ from zoviz.views.common.style import batched_changes, muted_html, note, tooltip,
 _Result = TypeVar("_Result")
 _SHOWN = 12
 """Runs that are put on the plots at once."""
-_NEW = "A new one"
+_NEW = "New study"
 _HINT = (
-    "A run has reached the level once at most this share of the way from its start to the best point is left: to the "
-    "known optimum, else to the best that any of these runs met. Violations count on the way. Click on a cell or near "
-    "a curve for the runs behind it. The runs go on when this page is closed, and when its server ends."
+    "A run solves a problem to the level once at most this share of the initial gap is left: to the known optimum, or "
+    "to the best point of these runs. Violations count as a gap, too. Click a cell, or near a curve, for the runs "
+    "behind it. A study continues when this page is closed, and when its server ends."
 )
 
 
 def minutes(seconds: float) -> str:
     """Return a time in words."""
     if not np.isfinite(seconds):
-        return "a time that could not be tried"
+        return "an unknown time"
     if seconds < 90.0:
         return f"{max(seconds, 1.0):.0f} s"
     return f"{seconds / 60.0:.0f} minutes" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} hours"
@@ -46,15 +46,15 @@ def minutes(seconds: float) -> str:
 def cost_html(cost: dict[str, Any]) -> str:
     """Return what a benchmark costs, in sentences, with the pairs that are left out."""
     if not cost["runs"]:
-        return "All of its runs are done: nothing is missing."
+        return "All runs of this study are done."
     seconds = np.nan if cost["seconds"] is None else cost["seconds"] / cost["processes"]
     sentence = (
-        f"{cost['runs']} runs are missing, {cost['calls']:,} calls in all: about {minutes(seconds)} on "
-        f"{cost['processes']} processors, by trials of {cost['tried']} of them."
+        f"{cost['runs']} runs to do, {cost['calls']:,} calls in all: about {minutes(seconds)} on "
+        f"{cost['processes']} processors, estimated from short trials of {cost['tried']} runs."
     )
     refusals = cost["refusals"]
     if refusals:
-        sentence += f" {len(refusals)} pairs are left out, one because: {html.escape(refusals[0])}"
+        sentence += f" {len(refusals)} pairs cannot be run, for example: {html.escape(refusals[0])}"
     return sentence
 
 
@@ -62,8 +62,8 @@ def progress_html(snapshot: StudySnapshot) -> str:
     """Return how far a study is, in a sentence."""
     whole, begun = len(snapshot.definition.runs), len(snapshot.records)
     ended = len(snapshot.outcomes) + snapshot.unread
-    word = "at work" if snapshot.active else ("complete" if ended == whole else "not at work")
-    going = f", {begun - ended} begun" if begun > ended else ""
+    word = "running" if snapshot.active else ("complete" if ended == whole else "stopped")
+    going = f", {begun - ended} started" if begun > ended else ""
     return f"<b>{ended} of {whole}</b> runs have ended{going}: {word}."
 
 
@@ -89,7 +89,7 @@ class BenchmarkPage(pn.viewable.Viewer):
     """
 
     study: param.Selector[str] = param.Selector(
-        default=_NEW, objects=[_NEW], label="Study", doc="One that this store has, or a new one."
+        default=_NEW, objects=[_NEW], label="Study", doc="A stored study, or a new one."
     )
 
     def __init__(self, controller: RunController, **params: Any) -> None:
@@ -136,7 +136,7 @@ class BenchmarkPage(pn.viewable.Viewer):
     def tell_cost(self) -> None:
         """Say what the benchmark costs, after short trials in a process of its own."""
         command = self.form.command()
-        self.sentence.object = muted_html("Short trials are run, to tell the time ...")
+        self.sentence.object = muted_html("Running short trials to estimate the time ...")
         self._begin(lambda: cost_of_command(self._store, command), self._take_cost)
 
     def _take_cost(self, cost: dict[str, Any]) -> None:
@@ -149,9 +149,9 @@ class BenchmarkPage(pn.viewable.Viewer):
         name = self.form.name_of_study
         record = self._store.study(name)
         if record is not None and record.active:
-            raise ZovizError(f"Expected a study on which no process is at work, got {name!r}: stop it first.")
+            raise ZovizError(f"Expected a study that is not running, got {name!r}: stop it first.")
         self._process = StudyProcess(self._store, command)
-        self.sentence.object = muted_html(f"{html.escape(name)} begins.")
+        self.sentence.object = muted_html(f"Starting {html.escape(name)} ...")
         update_changed(self.buttons["start"], disabled=True)
         self._follow(name)
 
@@ -159,7 +159,7 @@ class BenchmarkPage(pn.viewable.Viewer):
     def stop(self) -> None:
         """End the study's process; its runs go on from their checkpoints when it is started again."""
         stop_study(self._store, self._name)
-        self.sentence.object = muted_html("Stopped: Start goes on with what is missing.")
+        self.sentence.object = muted_html("Stopped. Start continues with the remaining runs.")
 
     @say_errors()
     def put_on_plots(self) -> None:
@@ -167,7 +167,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         for id in self.picked_ids[:_SHOWN]:
             stored = self._store.load(id)
             self.controller.runs_shown.put(stored, f"{stored.label or id[:6]}")
-        self.sentence.object = muted_html("On the plots now, under Run.")
+        self.sentence.object = muted_html("Now on the plots, under Run.")
 
     # What the page sees by itself
 

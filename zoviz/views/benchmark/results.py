@@ -62,18 +62,21 @@ class BenchmarkResults(param.Parameterized):
         bounds=(-10.0, -0.5),
         step=0.25,
         label="Level, a power of ten",
-        doc="Share of the way that is left.",
+        doc="Share of the initial gap that is left.",
     )
     kind: param.Selector[str] = param.Selector(
-        default="", objects={"all kinds": ""}, label="Kind", doc="Of the problems that curves and tables are of."
+        default="", objects={"all kinds": ""}, label="Kind", doc="Kind of problems in curves and tables."
     )
     dimension: param.Selector[str] = param.Selector(
-        default="", objects={"all": ""}, label="Number of variables", doc="Of the problems, too."
+        default="",
+        objects={"all": ""},
+        label="Number of variables",
+        doc="Dimension of these problems.",
     )
     restarts: param.Boolean[bool] = param.Boolean(
         default=False,
         label="Simulated restarts",
-        doc="Targets: a method that fails begins anew, by drawing its other runs, as COCO has it.",
+        doc="Targets: a run that fails restarts, by drawing from the other runs, as in COCO.",
     )
 
     def __init__(
@@ -138,9 +141,9 @@ class BenchmarkResults(param.Parameterized):
             self.imports.remarks,
             self._figures,
             pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
-            section("Solvers, two by two"),
+            section("Pairwise comparison of solvers"),
             self.comparisons,
-            section("Sweeps of n + 1 calls to the level in the mean, failed runs counted in full (ERT)"),
+            section("Expected running time (ERT) to the level, in units of n + 1 calls; failed runs count in full"),
             pn.Column(self.running_times, sizing_mode="stretch_width", scroll=True, max_height=360, margin=0),
             download_row(files),
         ]
@@ -267,7 +270,7 @@ class BenchmarkResults(param.Parameterized):
     def figure_file(self) -> bytes:
         """Return both profiles as a figure for print."""
         if not (profiles := self._profiles()):
-            raise ZovizError("Expected a problem that every solver has run, got none: run the study to its end.")
+            raise ZovizError("Expected a problem that every solver has run, got none: complete the study.")
         return printed_profiles(profiles, "pdf")
 
     def table_text(self, make: Callable[[Benchmark, float], str]) -> bytes:

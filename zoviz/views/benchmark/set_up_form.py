@@ -20,7 +20,7 @@ from zoviz.views.common.style import tooltip
 
 _SUITE = "Suite:problem_name="
 _FAMILIES = {"engineering": "Engineering designs", "quadratic": "Quadratic problems", "power": "Power grids"}
-_KINDS = {"n": "nonlinear constraints", "l": "linear constraints", "b": "bounds alone"}
+_KINDS = {"n": "nonlinear constraints", "l": "linear constraints", "b": "bounds only"}
 _SMALL, _LARGE = (2, 10), (11, 50)
 """Numbers of variables of the lists of published problems."""
 _WORD = re.compile(r"[^\s,:]+(?::[^\s,=:]+(?:=[^\s,]+(?:,[^\s,=:]+=[^\s,]+)*)?)?")
@@ -75,39 +75,41 @@ class SetUpForm(pn.viewable.Viewer):
     """
 
     name_of_study: param.String[str] = param.String(
-        default="benchmark", label="Name", doc="Of the study; one that is there grows by what is new."
+        default="benchmark", label="Name", doc="Name of the study. An existing study is extended."
     )
     problems: param.List[list[str]] = param.List(default=[], item_type=str, label="Problems", doc="Type to search.")
     solvers: param.List[list[str]] = param.List(
         default=["ZOSQP", "ZOSPLM", "COBYLA"], item_type=str, label="Solvers", doc="Type to search."
     )
     more_problems: param.String[str] = param.String(
-        default="", label="Problems with parameters", doc="Such as LoadTracking:n=6 NonconvexQCQP:n=20,seed=3."
+        default="", label="Problems with parameters", doc="For example LoadTracking:n=6 NonconvexQCQP:n=20,seed=3."
     )
     more_solvers: param.String[str] = param.String(
-        default="", label="Solvers with parameters", doc="Such as ZOSPLM:estimator.batch_size=5 ZOCEG:primal_step=0.01."
+        default="",
+        label="Solvers with parameters",
+        doc="For example ZOSPLM:estimator.batch_size=5.",
     )
     sweeps: param.Number[float] = param.Number(
-        default=100.0, bounds=(1, 1e6), label="Budget in sweeps", doc="Of n + 1 calls for each replica."
+        default=100.0, bounds=(1, 1e6), label="Budget / (n + 1)", doc="Budget per replica, in units of n + 1 calls."
     )
     replicas: param.Integer[int] = param.Integer(
-        default=5, bounds=(1, 1000), label="Replicas", doc="Of each problem and solver, with other starts and noise."
+        default=5, bounds=(1, 1000), label="Replicas", doc="Runs of each pair, with different starts and noise."
     )
-    seed: param.Integer[int] = param.Integer(default=0, bounds=(0, None), label="Seed", doc="Of all that is drawn.")
+    seed: param.Integer[int] = param.Integer(default=0, bounds=(0, None), label="Seed", doc="Random seed.")
     noise: param.Number[float] = param.Number(
         default=0.0,
         bounds=(0, None),
         label="Noise",
-        doc="Standard deviation of the noise on all values; 0: as they are.",
+        doc="Standard deviation of the noise on all values; 0: none.",
     )
     workers: param.Integer[int] = param.Integer(
         default=min(2, os.cpu_count() or 1),
         bounds=(1, os.cpu_count() or 1),
         label="Processes",
-        doc="That run at once on the server's machine.",
+        doc="Parallel processes on the server.",
     )
     problem_list: param.Selector[str] = param.Selector(
-        default=None, objects=[None], label="Add a list", doc="Problems that are added to those chosen."
+        default=None, objects=[None], label="Add a list", doc="Adds a list of problems to the selection."
     )
 
     def __init__(self, **params: Any) -> None:
@@ -146,8 +148,8 @@ class SetUpForm(pn.viewable.Viewer):
                 name = word.partition(":")[0]
                 if name not in offered:
                     raise ValueError(
-                        f"Expected a {kind} of zoviz, got {name!r}: one of your own can be named on the command line, "
-                        "zoviz benchmark, and its study is shown here."
+                        f"Expected a {kind} of zoviz, got {name!r}: for your own classes use zoviz benchmark on the "
+                        "command line; the study is shown here."
                     )
         numbers = {name: getattr(self, name) for name in ("sweeps", "replicas", "seed", "noise", "workers")}
         words = ["--name", self.name_of_study, "--problems", *problems, "--solvers", *solvers]

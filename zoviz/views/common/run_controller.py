@@ -141,11 +141,11 @@ class RunController(param.Parameterized):
     waiting = param.Boolean(default=False, doc="Whether a run begins as soon as its problem's data are there.")
     undoable = param.Boolean(default=False, doc="Whether a change of a parameter stands that can be put back.")
     error = param.String(default="", doc="What could not be done last; empty once it is of no interest.")
-    keep = param.Boolean(default=True, label="Keep finished runs", doc="Leave a run on the plots when the next starts.")
+    keep = param.Boolean(default=True, label="Keep finished runs", doc="Keep them on the plots at the next Start.")
     outlive = param.Boolean(
         default=False,
-        label="Run on when the page is closed",
-        doc="Another page then finds the run under Stored runs, and Resume run there takes it up.",
+        label="Keep running when the page is closed",
+        doc="Find it again under Stored runs, and continue it with Resume run.",
     )
 
     def __init__(
@@ -178,7 +178,7 @@ class RunController(param.Parameterized):
             A paper's numbers that stand beside it on the plots.
         """
         if self.run is not None and self.run.active:
-            self.say("A run is still going on: Stop it first, or Pause it.")
+            self.say("A run is still in progress: stop it first.")
             return
         reason = self._source.check()
         self._awaited, self.waiting = (steps, references), bool(reason) and self._source.loading
@@ -231,7 +231,7 @@ class RunController(param.Parameterized):
         """Return whether the page's run is still at work, and say so."""
         active = self.run is not None and self.run.active
         if active:
-            self.say("This page's run is still going on: Stop it first.")
+            self.say("This page's run is still in progress: stop it first.")
         return active
 
     def watch_run(self, run: Run, references: tuple[Reference, ...] = ()) -> None:
@@ -357,7 +357,7 @@ class RunController(param.Parameterized):
         """The sentence above the plots: an error, why no run can be made, a fork's advice, or the run's message."""
         run_message = "" if self.run is None else self.run.message
         if self.waiting:
-            return f"{self._source.complaint} The run starts once they are there; Stop calls it off."
+            return f"{self._source.complaint} The run starts once they are loaded; Stop cancels it."
         advice = self._fork_advice if self.run is not None else self._advice_to_resume
         return self.error or self._source.complaint or advice or run_message
 
@@ -373,7 +373,7 @@ class RunController(param.Parameterized):
         counting = self._interrupted
         count = counting.result() if counting is not None and counting.done() and not counting.exception() else 0
         runs = "1 run was" if count == 1 else f"{count:,} runs were"
-        return f"{runs} interrupted: Resume run, under Stored runs, goes on with what is ticked." if count else ""
+        return f"{runs} interrupted. To continue, select one under Stored runs and press Resume run." if count else ""
 
     @property
     def _iterations_to_fork(self) -> int:
@@ -387,7 +387,7 @@ class RunController(param.Parameterized):
         if run is None or ahead < 0 or not run.active:
             return ""
         if ahead > 0:
-            return f"Repeating the first {self._fork_at:,} iterations; the fork then waits for changes. {run.message}"
+            return f"Replaying {self._fork_at:,} iterations; it will then pause. {run.message}"
         changes = "change parameters, then press Continue." if self._source.solver.live else "press Continue."
         return (
             f"Forked at iteration {self._fork_at:,}: {changes} {run.message}" if run.status is RunStatus.PAUSED else ""

@@ -107,7 +107,7 @@ class Distributions:
 
     def _make_shares(self, measure: str) -> Any:
         fig = empty_figure(
-            "Share of replicas that came so far", "plot-Shares", measure, "share", y_range=(-0.03, 1.03), height=300
+            "Empirical distribution over replicas", "plot-Shares", measure, "share", y_range=(-0.03, 1.03), height=300
         )
         lines = fig.multi_line("xs", "ys", color="colour", line_width=2.5, source=self.steps)
         fig.add_tools(HoverTool(renderers=[lines], tooltips="@run: $y{0 %}", visible=False))

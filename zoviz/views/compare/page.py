@@ -90,11 +90,11 @@ class ComparePage(pn.viewable.Viewer):
     """
 
     measure: param.Selector[str] = param.Selector(
-        default=None, objects=[None], label="Measure", doc="What the figures and the differences are of."
+        default=None, objects=[None], label="Measure", doc="Measure in the figures and the comparison."
     )
 
     problem: param.Selector[str] = param.Selector(
-        default=None, objects=[None], label="Problem", doc="The figures show the runs on one problem."
+        default=None, objects=[None], label="Problem", doc="Problem whose runs are shown in the figures."
     )
 
     def __init__(self, controller: RunController, **params: Any) -> None:

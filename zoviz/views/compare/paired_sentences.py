@@ -23,7 +23,7 @@ _MOST_PAIRS = 28
 def paired_html(comparisons: Sequence[Comparison]) -> str:
     """Return paired comparisons as sentences."""
     if not comparisons:
-        return muted_html("No two of these runs have one problem, one seed and equally many replicas: none are paired.")
+        return muted_html("No two runs share problem, seed and replica count.")
     lines = []
     for one in comparisons[:_MOST_PAIRS]:
         lines.append(

@@ -58,8 +58,8 @@ class BackgroundLook(Generic[_Outcome]):
     def sentence(self) -> str:
         """How long it has been at work, or that it is about to end."""
         if self._cancelled.is_set():
-            return "Cancelled: it ends after the call in progress."
-        return f"At work for {time.monotonic() - self._begun:.0f} s."
+            return "Cancelled; ends after the current call."
+        return f"Measuring for {time.monotonic() - self._begun:.0f} s."
 
     def outcome(self) -> _Outcome:
         """Return what was seen; raise what ended it."""
@@ -86,8 +86,8 @@ def price(run: Run, least: int, most: int) -> str:
     """Return the sentence on what so many calls cost, with the seconds that they take at a run's own pace."""
     progress = run.progress
     pace = progress.seconds / max(progress.calls * run.replicas, 1)
-    calls = f"{least:,} calls" if least == most else f"{least:,} to {most:,} calls"
-    return f"{calls}, off the run's budget: {_duration(most * pace)} at the run's pace."
+    calls = f"{least:,}" if least == most else f"{least:,}–{most:,}"
+    return f"{calls} extra calls, not charged to the run. Takes {_duration(most * pace)}."
 
 
 def _duration(seconds: float) -> str:
@@ -177,7 +177,7 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
             self._show(run, work.outcome())
         except Exception as error:  # a black box may raise anything: the page says it
             if not isinstance(error, (ZovizError, ValueError)):
-                logging.getLogger("zoviz").warning("A look at a run failed.", exc_info=error)
+                logging.getLogger("zoviz").warning("A measurement at a run failed.", exc_info=error)
             self._complaint = str(error)
 
     def _words(self, run: Run | None) -> tuple[bool, str]:
@@ -196,9 +196,9 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
     def _obstacle(self, run: Run) -> str:
         """Return why a run cannot be looked at now; empty where it can."""
         if run.problem.form != FORM:
-            return f"For {FORM} problems alone: this one is {run.problem.form}."
+            return f"Only for {FORM} problems; this one is {run.problem.form}."
         if run.state is None:
             return "The run has no iterate yet."
         if run.status is RunStatus.RUNNING and not self._while_running:
-            return "Pause the run first, or wait for its end."
+            return "Pause the run first, or wait until it ends."
         return ""

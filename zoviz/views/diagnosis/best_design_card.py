@@ -42,7 +42,7 @@ def design_html(design: BestDesign) -> str:
         cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td>{margin}</td>"
         rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
     more = max(len(design.variables) - _MOST, 0) + max(len(design.constraints) - _MOST, 0)
-    rest = f"… and {more} more rows: the files have them all. " if more else ""
+    rest = f"… and {more} more rows; the files have all of them. " if more else ""
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
     head = f"<thead><tr><th></th>{titles}</tr>"
     note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))

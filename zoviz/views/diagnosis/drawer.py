@@ -32,7 +32,9 @@ class DiagnosisDrawer(pn.viewable.Viewer):
     """
 
     open = param.Boolean(
-        default=False, label="Diagnosis", doc="Where the calls went, how good this point and this estimate are."
+        default=False,
+        label="Diagnosis",
+        doc="Where the calls went; how good this point and this estimate are.",
     )
 
     def __init__(self, controller: RunController) -> None:

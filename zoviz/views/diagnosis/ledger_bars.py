@@ -44,7 +44,7 @@ def bars_html(columns: Mapping[str, Array]) -> str:
     """Return the shares as HTML, the largest first; a sentence where they are unknown."""
     purposes = shares(columns)
     if not purposes:
-        return muted_html("Unknown: no call is entered yet, or a version without ledgers began the run.")
+        return muted_html("Unknown: no calls yet, or an earlier version started the run.")
     rows = [
         _BAR.format(purpose=html.escape(purpose), percent=100 * share, count=f"{mean:,.0f} · {100 * share:.0f} %")
         for purpose, (mean, share) in purposes.items()
@@ -60,7 +60,7 @@ class LedgerBars(pn.viewable.Viewer):
         self.pane = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(0, 10))
 
     def __panel__(self) -> pn.viewable.Viewable:
-        title = section("What the calls were for, a replica")
+        title = section("Calls by purpose, per replica")
         return pn.Column(title, self.pane, sizing_mode="stretch_width", margin=0)
 
     def update(self, run: Run | StoredRun | None) -> None:

@@ -69,9 +69,9 @@ class MicroscopeCard(pn.viewable.Viewer):
     """
 
     every_family = param.Boolean(
-        default=False, label="All families", doc="Measure other families of the same batch size, too."
+        default=False, label="All families", doc="Also measure other families with the same batch size."
     )
-    curve: param.Selector[str] = param.Selector(default="", objects=[""], label="Family", doc="Whose errors are drawn.")
+    curve: param.Selector[str] = param.Selector(default="", objects=[""], label="Family", doc="Estimator family shown.")
 
     def __init__(self, controller: RunController) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class MicroscopeCard(pn.viewable.Viewer):
             self.param.every_family, description=tooltip(self.param.every_family.doc), margin=(6, 10)
         )
         fields = [NumberField.from_param(self._microscope.param[name]) for name in ("count", "calls")]
-        self.control = LookControl("Look", self._offer, self._show, while_running=True, fields=[*fields, every])
+        self.control = LookControl("Measure", self._offer, self._show, while_running=True, fields=[*fields, every])
         self.use_button = pmui.Button(
             label="Use this radius", variant="outlined", size="small", visible=False, margin=(4, 10)
         )
@@ -178,11 +178,11 @@ class MicroscopeCard(pn.viewable.Viewer):
 
     def _words(self, curve: Curve) -> str:
         """Return the sentences on the radii: the one of least error, that of theory, and the present one."""
-        best = f"Least error at radius {curve.radius:.2g}" if math.isfinite(curve.radius) else "No radius stands out"
-        theory = f"; theory says {curve.predicted_radius:.2g}" if math.isfinite(curve.predicted_radius) else ""
-        here = "" if self._radius is None else f"; the run has {self._radius:.2g}"
+        best = f"Smallest error at r = {curve.radius:.2g}" if math.isfinite(curve.radius) else "No radius is best"
+        others = {"theory": curve.predicted_radius, "current": math.nan if self._radius is None else self._radius}
+        beside = ", ".join(f"{name} {radius:.2g}" for name, radius in others.items() if math.isfinite(radius))
         calls = "" if self.magnified is None else f" {self.magnified.calls:,} calls."
-        return f"{best}{theory}{here}.{calls}"
+        return f"{best}{f' ({beside})' if beside else ''}.{calls}"
 
     def _make(self) -> Any:
         """Return the figure of one family's errors."""

@@ -19,7 +19,7 @@ _CARD = (
     "Figures and verdicts</button></div></article>"
 )
 _LIVE = "<button type='button' class='first' data-does='live' aria-label='Run {title} live'>Run it live</button>"
-_EMPTY = "<p>Nothing has this verdict here: choose another, or all papers.</p>"
+_EMPTY = "<p>No experiment has this verdict. Choose another verdict, or all papers.</p>"
 _STYLE = (
     VERDICT_STYLE
     + """
@@ -63,9 +63,7 @@ def unmeasured_html(rows: Sequence[Row]) -> str:
         return ""
     points = "".join(f"<li><b>{html.escape(row.place)}</b>: {html.escape(row.claim)}</li>" for row in rows)
     chip = verdict_html(NOT_MEASURED)
-    return (
-        f"<details><summary>{chip} {len(rows)} more of what it prints and claims</summary><ul>{points}</ul></details>"
-    )
+    return f"<details><summary>{chip} {len(rows)} more results and claims</summary><ul>{points}</ul></details>"
 
 
 def cards_html(overview: Overview) -> str:

@@ -22,11 +22,11 @@ from zoviz.views.experiments.sheet import ExperimentSheet
 from zoviz.views.experiments.thumbnail import thumbnail
 
 _HEAD = (
-    "What the five papers print and claim, and what zoviz measured. A click on <i>Run it live</i> sets the page up as "
-    "in the experiment and starts; numbers that the paper prints then stand on the plots as lines."
+    "What five papers print and claim, beside what zoviz measured. <b>Run it live</b> sets up the experiment and "
+    "starts it, with the paper's numbers as lines on the plots."
 )
-_READING = "The recorded results are being read."
-_TABLES_ONLY = "Tables, without a figure."
+_READING = "Reading the recorded results ..."
+_TABLES_ONLY = "Tables only, no figure."
 
 
 class ExperimentsPage(pn.viewable.Viewer):
@@ -55,13 +55,13 @@ class ExperimentsPage(pn.viewable.Viewer):
         default="",
         objects={"all": "", **{one: one for one in TITLES}},
         label="Paper",
-        doc="Whose experiments are shown.",
+        doc="Show the experiments of one paper.",
     )
     state: param.Selector[str] = param.Selector(
         default="",
         objects={"any": "", **{one: one for one in STATES}},
         label="Verdict",
-        doc="Experiments are shown of which a claim has this verdict.",
+        doc="Show experiments with a claim of this verdict.",
     )
     experiment = param.String(default="", doc="The name of the experiment whose sheet is open; empty for the cards.")
 
@@ -155,7 +155,7 @@ class ExperimentsPage(pn.viewable.Viewer):
         """Begin the first of the runs that an experiment declares, or say why this page cannot."""
         lives = record.full.live(record.work.measured if record.whole else {})
         if not lives:
-            raise ValueError(f"Expected recorded results of {record.full.title}, from which its steps come, got none.")
+            raise ValueError(f"Expected recorded results of {record.full.title}, which give its step sizes, got none.")
         reason = self._refusal(lives[0])
         if reason:
             raise ValueError(reason)

@@ -18,12 +18,9 @@ from zoviz.views.experiments.figures import PanelFigure
 from zoviz.views.experiments.overview import NOT_RECORDED, Record
 from zoviz.views.experiments.words import TABLE_STYLE, VERDICT_STYLE, claims_html, states_html, table_html
 
-_QUICK = (
-    "The full size is not recorded. Figures and tables are of the quick size, which shows that all works and decides "
-    "nothing."
-)
-_NOTHING = "No results of it are recorded."
-_CURVES = "Click on a curve, or on its name, for the runs that it was made of."
+_QUICK = "No results of the full size are recorded. Figures and tables show the quick size, a trial."
+_NOTHING = "No results are recorded."
+_CURVES = "Click a curve, or its name, for the runs behind it."
 # What scrolls by itself is else no higher than the window.
 _WIDE = ":host {max-height: none !important; height: max-content !important; flex: none !important}"
 _MOST_PARTS = 40
@@ -50,7 +47,7 @@ class ExperimentSheet(pn.viewable.Viewer):
     """
 
     curve: param.Selector[tuple[int, str] | tuple[()]] = param.Selector(
-        default=(), objects=[()], label="Curve", doc="What it was made of is told below."
+        default=(), objects=[()], label="Curve", doc="Curve whose runs are listed below."
     )
 
     def __init__(
@@ -136,7 +133,7 @@ class ExperimentSheet(pn.viewable.Viewer):
     def _claims(self) -> str:
         """Return the claims without verdicts: those of the quick size decide nothing."""
         rows = [(claim.place, claim.says, NOT_RECORDED) for claim in self.record.full.claims()]
-        return table_html(Table("What is claimed", ("Place", "Claim", "Verdict"), rows))
+        return table_html(Table("Claims", ("Place", "Claim", "Verdict"), rows))
 
     def _table(self, text: str) -> pn.viewable.Viewable:
         pane = pn.pane.HTML(text, stylesheets=[TABLE_STYLE + VERDICT_STYLE], margin=(4, 10))
@@ -171,12 +168,12 @@ class ExperimentSheet(pn.viewable.Viewer):
     def _parts_html(self, name: str, parts: Sequence[str]) -> str:
         """Return what a curve was made of as a table: seeds, seconds, day and commit of each part."""
         if not parts:
-            return f"<b>{html.escape(name)}</b> was not measured: it is what is claimed."
+            return f"<b>{html.escape(name)}</b> was not measured: it shows the claim."
         work, rows = self.record.work, []
         for part in parts[:_MOST_PARTS]:
             entry, seeds = work.parts[part], work.experiment.seeds(part)
             span = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 3 else ", ".join(map(str, seeds))
             rows.append((part, span, f"{entry['seconds']:g}", entry["date"], entry["commit"]))
-        more = f", of which the first {_MOST_PARTS} are listed" if len(parts) > _MOST_PARTS else ""
+        more = f"; the first {_MOST_PARTS} are listed" if len(parts) > _MOST_PARTS else ""
         heading = f"{name}: made of {len(parts)} part{'s' if len(parts) > 1 else ''} of {work.command}{more}"
         return table_html(Table(heading, ("Part", "Seed", "Seconds", "Day", "Commit"), rows))

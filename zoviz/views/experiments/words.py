@@ -51,7 +51,7 @@ def table_html(table: Table) -> str:
 
 def claims_html(judged: Sequence[Mapping[str, Any]]) -> str:
     """Return the claims with their verdicts, and what the same test says without what each credits."""
-    heads = ("Place", "Claim", "Verdict", "Figures", "Without what it credits")
+    heads = ("Place", "Claim", "Verdict", "Figures", "Ablation")
     rows = []
     for row in judged:
         without = ""
@@ -60,7 +60,7 @@ def claims_html(judged: Sequence[Mapping[str, Any]]) -> str:
             without = f"{verdict_html(row['ablation_verdict'])}<br>{html.escape(sentence)}"
         words = [html.escape(row[name]) for name in ("place", "says", "figures")]
         rows.append(_row([words[0], words[1], verdict_html(row["verdict"]), words[2], without]))
-    return _table("What is claimed, and our verdict", heads, "".join(rows))
+    return _table("Claims and our verdicts", heads, "".join(rows))
 
 
 def _table(heading: str, heads: Sequence[str], rows: str) -> str:

@@ -38,7 +38,7 @@ class _ThisRun:
         return self._run.solver
 
     def check(self) -> str:
-        return "" if self._run.worker is None else "This run has ended: its replay() repeats it, its fork() goes on."
+        return "" if self._run.worker is None else "This run has ended: replay() repeats it, fork() continues it."
 
     def make(self) -> Run:
         return self._run

@@ -26,7 +26,7 @@ class ForkForm(pn.viewable.Viewer):
     """
 
     at = param.Integer(
-        default=None, allow_None=True, bounds=(0, None), label="at iteration", doc="Up to here the run is repeated."
+        default=None, allow_None=True, bounds=(0, None), label="at iteration", doc="The run is repeated up to here."
     )
     iterations = param.Integer(default=None, allow_None=True, bounds=(1, None), label="iterations", doc=_BUDGET)
     calls = param.Integer(default=None, allow_None=True, bounds=(1, None), label="calls", doc=_BUDGET)
@@ -64,6 +64,6 @@ class ForkForm(pn.viewable.Viewer):
         last = source.progress.iteration
         at = last if self.at is None else self.at
         if at > last:
-            raise ValueError(f"Expected an iteration that the run has come to, from 0 to {last}, got {at}.")
+            raise ValueError(f"Expected an iteration that the run has reached, from 0 to {last}, got {at}.")
         budgets = {name: value for name in ("iterations", "calls") if (value := getattr(self, name)) is not None}
         return source.fork(at, **repeat.onward(source, at) | budgets), at

@@ -27,9 +27,9 @@ from zoviz.views.stored.table import StoredRunsTable
 _FORMATS = {"csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
 """File formats of an export: the ending, and what its button says."""
 _HINT = (
-    "Tick runs in the list; by keys, arrows move between its rows, Space ticks, Enter opens, and F2 edits label, tags "
-    "and notes. A fork repeats a run up to a place, which a double click on a plot picks, and waits there "
-    "for changes. It may then spend as many iterations and calls as the run was given, without a limit of time."
+    "Select runs. Arrow keys move, Space selects, Enter opens, F2 edits. A fork repeats a run up to an iteration "
+    "(double-click on a plot to choose it) and waits there for changes. It then has the run's budgets of iterations "
+    "and calls, and no time limit."
 )
 
 
@@ -142,7 +142,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     def _ticked(self) -> Record:
         """Return the one run that is ticked: a click may be under way when its tick, and with it the button, goes."""
         if len(self.table.selection) != 1:
-            raise ValueError(f"Expected one ticked run, got {len(self.table.selection)}: tick the box of one.")
+            raise ValueError(f"Expected one selected run, got {len(self.table.selection)}: select one.")
         return self.table.selection[0]
 
     def _tell(self, sentence: str) -> None:
@@ -162,7 +162,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._controller.begin(self._store.load(record.id).resume())
         self.table.untick()
         self.table.read()
-        self._tell(f"Run {record.id[:8]} goes on, under Run.")
+        self._tell(f"Run {record.id[:8]} continues, under Run.")
 
     @say_errors()
     def replay(self) -> None:
@@ -171,7 +171,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._controller.begin(self._store.load(record.id).replay())
         self.table.untick()
         self.table.read()
-        self._tell(f"Run {record.id[:8]} is done again, under Run.")
+        self._tell(f"Run {record.id[:8]} is being replayed, under Run.")
 
     @say_errors()
     def begin_fork(self) -> None:
@@ -190,13 +190,13 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._store.delete(self._deleted)
         update_changed(self.buttons["undo"], disabled=False)
         self.table.read()
-        self._tell(f"Deleted: {', '.join(id[:8] for id in self._deleted)}. Undo delete brings back what went last.")
+        self._tell(f"Deleted: {', '.join(id[:8] for id in self._deleted)}. Undo delete restores them.")
 
     @say_errors()
     def undo_delete(self) -> None:
         """Restore the runs that were deleted last."""
         self._store.restore(self._deleted)
-        self._tell(f"Brought back: {', '.join(id[:8] for id in self._deleted)}.")
+        self._tell(f"Restored: {', '.join(id[:8] for id in self._deleted)}.")
         self._deleted = []
         update_changed(self.buttons["undo"], disabled=True)
         self.table.read()
@@ -212,16 +212,16 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._opened, self._described_at = record.id, (record.updated, record.status)
         record = stored.record
         parts = {
-            "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
+            "started": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
             "counts": f"{record.iterations:,} iterations, {record.calls:,} calls, {record.seconds:.3g} s",
-            "samples": _counted(record.samples, "ξ") + ", " + _counted(record.zeta_samples, "ζ"),
+            "samples": ", ".join(filter(None, [_counted(record.samples, "ξ"), _counted(record.zeta_samples, "ζ")])),
             "message": stored.message,
             "problem": _spelled(json.loads(stored.recipe["problem"])),
             "solver": _spelled(json.loads(stored.recipe["solver"])),
             "settings": ", ".join(
                 f"{name}={value}" for name, value in stored.settings.items() if value not in (None, "")
             ),
-            "chosen by the rule": ", ".join(
+            "chosen automatically": ", ".join(
                 f"{name}={value_words(value, digits=4)}" for name, value in stored.resolved.items()
             ),
             "steering": "<br>".join(
@@ -265,8 +265,8 @@ def _button(label: str, command: Callable[[], None], **look: Any) -> pmui.Button
 
 
 def _counted(samples: int | None, name: str) -> str:
-    """Return how many samples of a name there were, in words."""
-    return f"{name} not counted" if samples is None else f"{samples:,} of {name}"
+    """Return how many samples of a name there were, in words; nothing where there were none, or nobody counted."""
+    return f"{samples:,} of {name}" if samples else ""
 
 
 def _spelled(recipe: Any) -> str:

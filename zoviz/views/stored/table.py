@@ -102,17 +102,17 @@ class StoredRunsTable(pn.viewable.Viewer):
     tabulator : Tabulator
     """
 
-    text = param.String(default="", label="Search", doc="In labels, notes, tags, problems, solvers, messages and ids.")
+    text = param.String(default="", label="Search", doc="Labels, notes, tags, problems, solvers, messages, ids.")
     status: param.Selector[str] = param.Selector(
-        default="any", objects=["any", *STATUSES], label="Status", doc="Runs of this status."
+        default="any", objects=["any", *STATUSES], label="Status", doc="Show runs with this status."
     )
     order: param.Selector[str] = param.Selector(
-        default="newest first", objects=list(ORDERS), label="Order", doc="Which come first."
+        default="newest first", objects=list(ORDERS), label="Order", doc="Sort order of the list."
     )
     page = param.Integer(default=0, bounds=(0, None), label="Page", doc="Page of the list.")
-    selection: param.List[list[Record]] = param.List(default=[], doc="The records that are ticked.")
+    selection: param.List[list[Record]] = param.List(default=[], doc="The selected records.")
     was_read = param.Event(doc="The list was read from the store.")
-    entered = param.Event(doc="Enter was pressed on a row, which alone is ticked now.")
+    entered = param.Event(doc="Enter was pressed on a row, now the only one selected.")
 
     def __init__(self, controller: RunController, clock: Callable[[], float] = time.monotonic, **params: Any) -> None:
         super().__init__(**params)
@@ -261,7 +261,7 @@ class StoredRunsTable(pn.viewable.Viewer):
     def _turn(self, by: int) -> None:
         self.page = max(0, self.page + by)
 
-    @say_errors("The store does not take it: ")
+    @say_errors("The store cannot be changed: ")
     def _edit(self, event: Any) -> None:
         """Store what was typed into a label, a tag or a note."""
         if event.column not in _EDITED or not 0 <= event.row < len(self.records):

@@ -17,7 +17,7 @@ def test_certify_prints_a_sentence_and_leaves_the_run_as_it_was(zoviz: Callable[
     before = zoviz("runs", "show", small[:6], "--json").json
     outcome = zoviz("certify", small[:6])
     assert outcome.code == FINE and outcome.out.startswith("KKT residual ")
-    assert "calls, charged to no run" in outcome.err
+    assert "extra calls, not charged to the run" in outcome.err
     made = zoviz("certify", small[:6], "--replica", "1", "--tolerance", "0.1", "--json").json
     assert len(made["x"]) == 5 and made["residual"][0] >= 0 and made["sentence"].startswith("KKT residual ")
     assert zoviz("runs", "show", small[:6], "--json").json == before
@@ -37,4 +37,4 @@ def test_a_program_is_not_launched_before_somebody_agreed(
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stdin", terminal)
     outcome = zoviz("certify", run.json["id"])
-    assert outcome.code == FINE and "Nothing was spent" in outcome.err and "KKT" not in outcome.out
+    assert outcome.code == FINE and "No calls were made" in outcome.err and "KKT" not in outcome.out

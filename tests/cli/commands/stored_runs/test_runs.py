@@ -28,7 +28,7 @@ def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -
     assert zoviz("runs", "delete", small[:6]).code == FINE
     assert zoviz("runs", "--json").json == [] and len(zoviz("runs", "--deleted", "--json").json) == 1
     assert zoviz("runs", "restore", small[:6]).code == FINE and len(zoviz("runs", "--json").json) == 1
-    assert zoviz("runs", "check", "--json").json == [] and "All is well" in zoviz("runs", "check").out
+    assert zoviz("runs", "check", "--json").json == [] and "No faults found" in zoviz("runs", "check").out
 
 
 def test_samples_are_listed_where_some_run_has_any(zoviz: Callable[..., Told], small: str) -> None:
@@ -63,7 +63,7 @@ def test_purge_removes_what_was_deleted_and_says_what(zoviz: Callable[..., Told]
     outcome = zoviz("runs", "purge", "--older-than", "1", "--yes")
     assert outcome.code == FINE and "Removed 0 runs" in outcome.err and deleted(zoviz) == [small]
     outcome = zoviz("runs", "purge", "--older-than", "0", "--yes")
-    assert outcome.code == FINE and "Removed 1 run for good" in outcome.err and small[:8] in outcome.out
+    assert outcome.code == FINE and "Removed 1 run permanently" in outcome.err and small[:8] in outcome.out
     assert deleted(zoviz) == [] and zoviz("runs", "restore", small).code != FINE
     for days in ("-1", "nan", "soon"):
         assert zoviz("runs", "purge", "--older-than", days).code == MISUSED

@@ -19,16 +19,16 @@ class _Certify(Command):
     examples = """  zoviz certify 3f2a                             KKT residual, violation, multipliers, with intervals
   zoviz certify 3f2a --repeats 16                four times the calls under noise, for half the floor
   zoviz certify 3f2a --tolerance 1e-3            rows of h that close to 0 count as active
-The calls are charged to nobody's budget; before a program is launched you are asked."""
+The calls are not charged to the run; you are asked before a program is launched."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
         default = Certifier()
-        parser.add_argument("id", metavar="ID", help="as zoviz runs lists it; any beginning that no other run shares")
-        parser.add_argument("--replica", type=int, default=0, help="whose answer (%(default)s)")
-        parser.add_argument("--repeats", type=int, default=default.repeats, help="of each call under noise")
-        parser.add_argument("--tolerance", type=float, default=default.tolerance, help="size of h that counts as 0")
-        parser.add_argument("--yes", action="store_true", help="do not ask before a costly one")
+        parser.add_argument("id", metavar="ID", help="as listed by zoviz runs; any unique beginning")
+        parser.add_argument("--replica", type=int, default=0, help="replica to certify (%(default)s)")
+        parser.add_argument("--repeats", type=int, default=default.repeats, help="calls at each point under noise")
+        parser.add_argument("--tolerance", type=float, default=default.tolerance, help="largest |h| that counts as 0")
+        parser.add_argument("--yes", action="store_true", help="do not ask before an expensive certificate")
         trust_option(parser)
         store_option(parser)
         json_option(parser)
@@ -45,12 +45,12 @@ The calls are charged to nobody's budget; before a program is launched you are a
         except ValueError as error:
             raise UsageError(str(error)) from None
         least, most = certifier.cost(stored.problem)
-        say(f"This takes {least:,} to {most:,} calls, charged to no run; Ctrl-C ends it.")
+        say(f"This takes {least:,} to {most:,} extra calls, not charged to the run; Ctrl-C stops it.")
         if stored.problem.costly and not args.yes:
             if not sys.stdin.isatty():
-                raise UsageError(f"Expected --yes where nobody can be asked, got a program and {most:,} calls of it.")
-            if input("Go on? [y/N] ").strip().casefold() not in ("y", "yes"):
-                say("Nothing was spent.")
+                raise UsageError(f"Expected --yes without a terminal, got a program and {most:,} calls of it.")
+            if input("Continue? [y/N] ").strip().casefold() not in ("y", "yes"):
+                say("No calls were made.")
                 return FINE
         certificate = certificate_of(stored, args.replica, certifier)
         if args.json:

@@ -16,17 +16,15 @@ from zoviz.runs.stored_run import StoredRun
 
 
 class _Compare(Command):
-    name, order, help = "compare", 35, "set stored runs side by side: a table, and a figure if you want one"
+    name, order, help = "compare", 35, "compare stored runs in a table and, optionally, a figure"
     examples = """  zoviz compare 3f2a 77b1 90cc
   zoviz compare 3f2a 77b1 --save gap.html --column best_gap --axis calls --band quartiles"""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
         parser.add_argument("ids", nargs="+", metavar="ID")
-        parser.add_argument("--save", metavar="FILE.html", help="the figure, which any browser shows without a network")
-        parser.add_argument(
-            "--column", help="of the runs' course: gap, objective, violation, ... (gap, else objective)"
-        )
+        parser.add_argument("--save", metavar="FILE.html", help="write a figure for any browser, without network")
+        parser.add_argument("--column", help="what to plot: gap, objective, violation, ... (gap, else objective)")
         parser.add_argument(
             "--axis",
             choices=(trace_columns.CALLS, trace_columns.SAMPLES, trace_columns.ITERATION, trace_columns.SECONDS),

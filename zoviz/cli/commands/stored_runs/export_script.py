@@ -12,7 +12,7 @@ from zoviz.runs.script import script
 
 
 class _ExportScript(Command):
-    name, order, help = "export-script", 40, "write a Python script that repeats a stored run, its steering included"
+    name, order, help = "export-script", 40, "write a Python script that repeats a stored run, including its steering"
     examples = "  zoviz export-script 3f2a                print it\n  zoviz export-script 3f2a again.py"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -2,4 +2,4 @@
 
 from zoviz.cli.repeat_command import RepeatCommand
 
-COMMAND = RepeatCommand("replay", "repeat a stored run bit for bit, its steering included", "  zoviz replay 3f2a")
+COMMAND = RepeatCommand("replay", "repeat a stored run bit for bit, including its steering", "  zoviz replay 3f2a")

@@ -4,6 +4,6 @@ from zoviz.cli.repeat_command import RepeatCommand
 
 COMMAND = RepeatCommand(
     "resume",
-    "go on with an interrupted run from its last checkpoint",
+    "continue an interrupted run from its last checkpoint",
     "  zoviz resume 3f2a\n  zoviz resume 3f2a --trust my_module    for a run of your own functions",
 )

@@ -33,13 +33,13 @@ class _Runs(Command):
     name, order, help = "runs", 20, "list, show, note, delete, purge and export stored runs"
     examples = """  zoviz runs                                     the newest 20
   zoviz runs list --status failed --solver ZOSPLM --sort objective --limit 100
-  zoviz runs show 3f2a                           any beginning of an id that no other run shares
-  zoviz runs show 3f2a --ledger                  what its calls were for
+  zoviz runs show 3f2a                           any unique beginning of an id
+  zoviz runs show 3f2a --ledger                  its calls by purpose
   zoviz runs note 3f2a --label "narrow box" --tag paper --notes "see the second figure"
   zoviz runs delete 3f2a 77b1                    zoviz runs restore 3f2a brings it back
-  zoviz runs purge --older-than 30               remove for good what was deleted 30 days ago or before
+  zoviz runs purge --older-than 30               remove permanently what was deleted 30 days ago or before
   zoviz runs export 3f2a course.csv              .csv, .parquet or .nc
-  zoviz runs check                               is everything in the store whole?"""
+  zoviz runs check                               check the store for damage"""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
@@ -52,10 +52,10 @@ class _Runs(Command):
         parser.add_argument("--tag", action="append", help="list those only; for note: the tags")
         parser.add_argument("--sort", default="-created", help='a column, after "-" from large to small (%(default)s)')
         parser.add_argument("--limit", type=_count, default=20, help="lines (%(default)s)")
-        parser.add_argument("--deleted", action="store_true", help="list the deleted ones")
-        parser.add_argument("--older-than", type=_days, metavar="DAYS", help="for purge: since they were deleted")
-        parser.add_argument("--yes", action="store_true", help="for purge: do not ask")
-        parser.add_argument("--ledger", action="store_true", help="for show: what the calls were for, and no more")
+        parser.add_argument("--deleted", action="store_true", help="list deleted runs")
+        parser.add_argument("--older-than", type=_days, metavar="DAYS", help="for purge: minimum age of the deletion")
+        parser.add_argument("--yes", action="store_true", help="for purge: do not ask for confirmation")
+        parser.add_argument("--ledger", action="store_true", help="for show: only the calls by purpose")
         parser.add_argument("--label", help="for note")
         parser.add_argument("--notes", help="for note")
         store_option(parser)
@@ -116,7 +116,7 @@ class _Runs(Command):
 
     def _delete(self, store: Store, args: argparse.Namespace) -> int:
         store.delete(args.ids)
-        say(f"Deleted; zoviz runs restore {' '.join(args.ids)} brings back, zoviz runs purge removes for good.")
+        say(f"Deleted; zoviz runs restore {' '.join(args.ids)} restores, zoviz runs purge removes permanently.")
         return FINE
 
     def _restore(self, store: Store, args: argparse.Namespace) -> int:
@@ -129,9 +129,9 @@ class _Runs(Command):
         what = _runs(len(records))
         if records and not args.yes:
             if not sys.stdin.isatty():
-                raise UsageError(f"Expected --yes where nobody can be asked, got {what} to remove for good.")
+                raise UsageError(f"Expected --yes without a terminal, got {what} to remove permanently.")
             _lines(records)
-            if input(f"Remove {what} for good? [y/N] ").strip().casefold() not in ("y", "yes"):
+            if input(f"Permanently remove {what}? [y/N] ").strip().casefold() not in ("y", "yes"):
                 say("Nothing was removed.")
                 return FINE
         removed = store.purge([one.id for one in records]) if records else []
@@ -139,7 +139,7 @@ class _Runs(Command):
             show([record._asdict() for record in removed])
         elif args.yes:
             _lines(removed)
-        say(f"Removed {_runs(len(removed))} for good.")
+        say(f"Removed {_runs(len(removed))} permanently.")
         return FINE
 
     def _export(self, store: Store, args: argparse.Namespace) -> int:
@@ -152,14 +152,14 @@ class _Runs(Command):
         if args.json:
             show(wrong)
         else:
-            print("\n".join(wrong) or "All is well.")
+            print("\n".join(wrong) or "No faults found.")
         return 1 if wrong else FINE
 
 
 def _print_ledger(result: Result, as_json: bool) -> int:
     """Print a run's calls by purpose: means over the replicas, and their shares of all."""
     if result.ledger is None:
-        say("What the calls were for is unknown: an earlier version began the run.")
+        say("Calls by purpose are unknown: an earlier version started the run.")
         return FAILED
     calls, failed = result.ledger
     if as_json:
