@@ -91,7 +91,7 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     lab.press("Continue")
     lab.until(lambda: lab.status() == "finished", "the fork at its end")
     assert store.count() == 3 and store.runs()[0].parent == store.runs(text="narrow", sort="created")[0].id
-    lab.until(lambda: len(lab.legend()) >= 2, "both on the plots")
+    lab.until(lambda: len(lab.drawn()) >= 2, "both on the plots")
     open_list(lab)
     tick(lab)
     before = store.count()

@@ -159,13 +159,22 @@ class Lab:
         body = "const data = find(a[0])?.data ?? {}; return a[1].map(name => Array.from(data[name] ?? []))"
         return self.js(body, [source, names])
 
-    def legend(self, plot: str = "plot-Gap") -> list[str]:
-        """The labels in a plot's legend."""
-        return self.js("return find(a).above.filter(m => m.items).flatMap(m => m.items.map(i => i.label.value))", plot)
+    def drawn(self, plot: str = "plot-Gap") -> list[str]:
+        """The names of the lines on a plot."""
+        return self.js("return find(a)?.renderers.map(one => one.name).filter(name => name) ?? []", plot)
+
+    def notes(self, plot: str = "plot-Gap") -> list[str]:
+        """The notes above a plot, one for each reference that needs one."""
+        return self.js("return find(a).above.flatMap(one => one.text?.split(' · ') ?? [])", plot)
 
     def row(self, key: str) -> Any:
-        """A run's row under the plots."""
+        """A run's row above the plots."""
         return self.page.locator(f".zoviz-run-{key}")
+
+    def choose_of_run(self, key: str, item: str) -> None:
+        """Choose from the menu of a run's row."""
+        self.row(key).get_by_role("button", name="Menu of").click()
+        self.row(key).get_by_role("menuitem", name=item).click()
 
     def start(self, key: str = "run1") -> None:
         """Press Start and wait until the run has lines, and the plots are in sight."""

@@ -31,8 +31,8 @@ COLOURS = """
 const plot = find("plot-Gap"), box = document.createElement("div"); document.body.append(box);
 const rgb = colour => { box.style.color = colour; return getComputedStyle(box).color.match(/[\\d.]+/g).map(Number) };
 const axes = [...plot.below, ...plot.left].filter(m => m.major_label_text_color !== undefined);
-const legend = plot.above.find(m => m.items);
-const inks = [plot.title.text_color, legend.label_text_color, ...axes.map(m => m.major_label_text_color)].map(rgb);
+const [notes] = plot.above;
+const inks = [plot.title.text_color, notes.text_color, ...axes.map(m => m.major_label_text_color)].map(rgb);
 box.remove();
 return [inks, getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number)];
 """

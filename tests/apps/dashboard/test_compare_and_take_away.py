@@ -23,24 +23,24 @@ def test_two_runs_side_by_side(lab: Lab) -> None:
     names = [lab.row(key).get_by_role("textbox").input_value() for key in ("run1", "run2")]
 
     def drawn(*labels: str) -> bool:
-        return all((name in " ".join(lab.legend())) == (name in labels) for name in [*names, "mine"])
+        return all((name in " ".join(lab.drawn())) == (name in labels) for name in [*names, "mine"])
 
-    lab.until(lambda: drawn(*names), "both runs are in the legend")
+    lab.until(lambda: drawn(*names), "both runs are drawn")
     assert len(set(names)) == 2 and all(len(lab.data(f"source-{key}", "gap")) == 61 for key in ("run1", "run2"))
     colours = lab.js("return find('plot-Gap').renderers.map(r => r.glyph.line_color?.value).filter(c => c)")
     assert len(set(colours)) >= 2
 
     lab.row("run2").get_by_role("textbox").fill("mine")
     lab.row("run2").get_by_role("textbox").press("Enter")
-    lab.until(lambda: drawn(names[0], "mine"), "the new name is in the legend")
-    lab.row("run1").get_by_role("switch").click()
-    lab.until(lambda: names[0] not in " ".join(lab.legend()), "the first run is hidden")
-    lab.row("run1").get_by_role("switch").click()
+    lab.until(lambda: drawn(names[0], "mine"), "the new name is drawn")
+    lab.choose_of_run("run1", "Hide")
+    lab.until(lambda: names[0] not in " ".join(lab.drawn()), "the first run is hidden")
+    lab.choose_of_run("run1", "Show")
     lab.until(lambda: drawn(names[0], "mine"), "the first run is back")
     assert len(lab.data("source-run1", "gap")) == 61
-    lab.row("run1").get_by_role("button", name="Remove from the plots").click()
+    lab.choose_of_run("run1", "Remove from the plots")
     lab.until(lambda: lab.row("run1").count() == 0, "the first run is off the shelf")
-    lab.until(lambda: names[0] not in " ".join(lab.legend()), "the first run is off the plots")
+    lab.until(lambda: names[0] not in " ".join(lab.drawn()), "the first run is off the plots")
     assert lab.row("run2").count() == 1 and len(lab.data("source-run2", "gap")) == 61
 
     lab.press("Reset")
@@ -59,7 +59,7 @@ def test_a_file_is_named_after_run_problem_and_solver(lab: Lab) -> None:
     lab.row("run1").get_by_role("textbox").press("Enter")
     lab.page.wait_for_timeout(2000)
     with lab.page.expect_download() as coming:
-        lab.row("run1").get_by_role("button", name="CSV").click()
+        lab.choose_of_run("run1", "Trace as CSV")
     assert coming.value.suggested_filename == "zoviz_by-day_NonconvexQCQP_ZOSPLM.csv"
 
 
@@ -99,7 +99,7 @@ def test_the_room_to_compare_follows_the_runs_on_the_plots(lab: Lab) -> None:
 
 def download(lab: Lab, label: str, path: Path) -> Path:
     with lab.page.expect_download() as coming:
-        lab.row("run1").get_by_role("button", name=label).click()
+        lab.choose_of_run("run1", label)
     coming.value.save_as(path)
     assert coming.value.suggested_filename.endswith(path.suffix)
     return path
@@ -135,11 +135,11 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
     lab.end("finished")
     assert lab.data("marks", "text"), "changes within a second of the run are one drag, and marked once"
 
-    header, rows = table(download(lab, "CSV", tmp_path / "page.csv"))
+    header, rows = table(download(lab, "Trace as CSV", tmp_path / "page.csv"))
     assert header[:3] == ["iteration", "seconds", "replica"] and {"gap", "violation", "variance"} <= set(header)
     assert rows.shape == (41 * 3, len(header)) and set(rows[:, 2]) == {0, 1, 2} and rows[-1, 0] == 40
 
-    code = download(lab, "Script", tmp_path / "again.py")
+    code = download(lab, "Python script", tmp_path / "again.py")
     assert len(re.findall(r"^    \(\d+, .*'primal_step'", code.read_text(), re.MULTILINE)) == 3
     process = subprocess.run(
         [sys.executable, "-c", AGAIN, str(code), str(tmp_path / "again.csv")],

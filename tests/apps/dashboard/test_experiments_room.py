@@ -15,7 +15,7 @@ LIVE = {
     "salm-theorem-5-7": ("plot-Violation", "paper: order T^(-1/3) (Theorem 5.7)"),
     "sogd-fig-2": ("plot-Application", "paper: ‖y‖∞ no larger than 4 (§5.1)"),
 }
-"""An experiment of each paper, the plot that one of the paper's numbers stands on, and what the legend calls it."""
+"""An experiment of each paper, the plot that one of the paper's numbers stands on, and its note there."""
 PATIENCE = 150
 """Seconds: data are loaded, a classifier is trained, and modules of all papers imported."""
 
@@ -52,7 +52,7 @@ def test_a_click_on_a_card_runs_it_with_the_papers_number_on_the_plot(lab: Lab, 
     lab.page.locator(f"article[data-name='{name}']").get_by_role("button", name="live").click()
     lab.until(lambda: lab.iteration() > 1, "the run takes steps", PATIENCE)
     lab.until(lambda: lab.page.locator(".bk-Figure:visible").count() > 0, "the plots are in sight", PATIENCE)
-    lab.until(lambda: any(text.startswith(label) for text in lab.legend(plot)), f"{plot} has {label}", PATIENCE)
+    lab.until(lambda: any(text.startswith(label) for text in lab.notes(plot)), f"{plot} has {label}", PATIENCE)
     drawn, ranged = lab.js(PRINTED, plot)
     assert drawn >= 1 and ranged == 0, "the ranges are those of what is measured"
     assert "room=" not in lab.page.url, "the room of the run is open"
@@ -63,11 +63,11 @@ def test_the_numbers_go_with_the_next_run_from_the_form(lab: Lab) -> None:
     plot, label = LIVE["zoeg-table-2"]
     open_room(lab)
     lab.page.get_by_role("button", name="Run zoeg Table 2 live").click()
-    lab.until(lambda: any(text.startswith(label) for text in lab.legend(plot)), "the number is there", PATIENCE)
+    lab.until(lambda: any(text.startswith(label) for text in lab.notes(plot)), "the number is there", PATIENCE)
     lab.end("finished")
     lab.press("Start")
     lab.until(lambda: lab.iteration() > 1, "the next run takes steps")
-    lab.until(lambda: lab.legend(plot) and not any("paper:" in text for text in lab.legend(plot)), "it has gone")
+    lab.until(lambda: lab.notes(plot) and not any("paper:" in text for text in lab.notes(plot)), "it has gone")
     assert lab.js(PRINTED, plot) == [0, 0]
 
 

@@ -68,11 +68,11 @@ def test_another_problem_has_the_plots_to_itself(lab: Lab) -> None:
     lab.start("run2")
     lab.end("finished")
     first = lab.row("run1").get_by_role("textbox").input_value()
-    lab.until(lambda: first not in " ".join(lab.legend()), "values of two problems share no axis")
-    lab.row("run1").get_by_role("switch").click()
+    lab.until(lambda: first not in " ".join(lab.drawn()), "values of two problems share no axis")
+    lab.choose_of_run("run1", "Show")
     lab.until(lambda: lab.js("return !!find('plot-RelativeGap')"), "asked for, they share the relative gap")
-    lab.until(lambda: len(lab.legend("plot-RelativeGap")) == 2, "both are in its legend")
-    assert all("·" in label for label in lab.legend("plot-RelativeGap")), "each is named with its problem"
+    lab.until(lambda: len(lab.drawn("plot-RelativeGap")) == 2, "both are on it")
+    assert all("·" in label for label in lab.drawn("plot-RelativeGap")), "each is named with its problem"
 
 
 # What the legend of the slice names, and how many pieces its contours and the feasible boundary have.

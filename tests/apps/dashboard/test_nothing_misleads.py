@@ -57,14 +57,6 @@ Dashboard(problem=problem).page().servable()
 # Whether a plot is on the page.
 SEEN = "const plot = find(a); return !!plot && !!Bokeh.index.find_one(plot)?.el?.offsetParent"
 
-# How far the entries of a plot's legend reach, and the plot itself, in pixels.
-REACH = """
-const plot = find(a), view = Bokeh.index.find_one(plot), legend = plot.above.find(model => model.items);
-const right = element => element.getBoundingClientRect().right;
-const entries = view.views.find_one(legend).entries.map(entry => right(entry.el));
-return [Math.max(...entries), right(view.el), legend.items.map(item => item.label.value)];
-"""
-
 
 def run_to_its_end(lab: Lab, key: str = "run1", **settings: str) -> None:
     """Run what is chosen with these settings, until all of it is drawn."""
@@ -168,13 +160,6 @@ def test_a_plot_without_anything_to_say_is_not_there(lab: Lab) -> None:
     assert lab.js(SEEN, "plot-Gap") and not lab.js(SEEN, "plot-Variance")
 
 
-def test_many_dual_variables_have_one_entry_in_the_legend(lab: Lab) -> None:
-    lab.choose("Problem", "Speed reducer design")
-    lab.choose("Solver", "ZOCEG")
-    run_to_its_end(lab, Seconds="auto", Iterations="30", Replicas="2")
-    assert lab.legend("plot-Duals") == ["y1 to y8"]
-
-
 def test_a_mark_says_what_is_used_of_a_block_beyond_the_variables(lab: Lab) -> None:
     lab.choose("Solver", "ZOBCEG")
     lab.settle(Seconds="none", Replicas="2")
@@ -185,13 +170,3 @@ def test_a_mark_says_what_is_used_of_a_block_beyond_the_variables(lab: Lab) -> N
     assert re.search(r"1000, of which \d+ are used", lab.data("marks", "text")[-1])
     lab.press("Stop")
     lab.end("stopped")
-
-
-def test_long_names_stay_within_their_plot(lab: Lab) -> None:
-    lab.choose("Problem", "Toy online bilevel")
-    lab.choose("Solver", "ZO-Adam, ZO-AdaMM (single-level)")
-    for key in ("run1", "run2", "run3"):
-        run_to_its_end(lab, key, Seconds="auto", Iterations="20", Replicas="2")
-    plot = next(name for name in ("plot-Regret", "plot-Objective", "plot-Gap") if lab.js(SEEN, name))
-    reach, end, labels = lab.js(REACH, plot)
-    assert any("ZO-Adam" in label for label in labels) and reach <= end

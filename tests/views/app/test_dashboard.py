@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from zoviz import Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard, dashboard
-from zoviz.views.plots import run_list
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -87,25 +85,6 @@ def test_a_session_without_a_written_page_asks_nothing_of_the_internet() -> None
     assert urls and all(url.startswith("static/extensions/panel/") for url in urls), urls
 
 
-def test_a_look_at_rows_that_are_up_to_date_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch counts all models of a page: one at every look took a quarter of a core of a page at rest."""
-    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
-    page.controller.start(steps=3)
-    until(lambda: page.look() or page.controller.status == "paused")
-    page.run_list.update()
-    batches: list[object] = []
-    monkeypatch.setattr(run_list, "batched_changes", lambda document: batches.append(document) or nullcontext())
-    page.run_list.update()
-    assert not batches
-    page.controller.runs_shown.reveal("run1", False)
-    page.run_list.update()
-    assert not batches, "a switch that moves brings no model"
-    page.controller.runs_shown.take_off("run1")
-    page.run_list.update()
-    assert batches
-    page.controller.stop()
-
-
 def test_start_waits_for_a_field_that_cannot_be_taken() -> None:
     page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
     field = page.form.picker.solver_form.fields["estimator.batch_size"].text_input
@@ -115,16 +94,6 @@ def test_start_waits_for_a_field_that_cannot_be_taken() -> None:
     field.value = "7"
     page.controller.start(steps=1)
     assert page.controller.run is not None and page.controller.run.solver.get("estimator.batch_size") == 7
-    page.controller.stop()
-
-
-def test_files_are_named_after_run_problem_and_solver() -> None:
-    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
-    page.controller.start(steps=1)
-    page.controller.runs_shown.rename("run1", "a/b: é ü")
-    page.run_list.update()
-    names = [one.filename for one in page.run_list.column[0] if hasattr(one, "filename")]
-    assert names == ["zoviz_a-b_NonconvexQCQP_ZOSPLM.csv", "zoviz_a-b_NonconvexQCQP_ZOSPLM.py"]
     page.controller.stop()
 
 

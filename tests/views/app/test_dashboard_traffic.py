@@ -80,7 +80,7 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
         return lambda _: order.append(word)
 
     dashboard.buttons.buttons["pause"].param.watch(note("button"), "disabled")
-    dashboard.run_list.column.param.watch(note("list"), "objects")
+    dashboard.run_list.param.watch(note("list"), "rows")
     # Bokeh's own models must wait for a look: a handler may lack the document's lock.
     dashboard.status_bar.counters.on_change("tags", lambda attr, old, new: order.append("counters"))
     dashboard.controller.start()
@@ -88,11 +88,10 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
         assert order[0] == "button" and not {"list", "counters"} & set(order)
         for _ in range(200):
             dashboard.look()
-            if order.count("list") == 2:
+            if "list" in order:
                 break
         assert {"list", "counters"} <= set(order)
-        # First the row of the run, then that of a figure for print.
-        assert order.count("list") == len(dashboard.run_list.column.objects) == 2
+        assert len(dashboard.run_list.rows) == 1
     finally:
         dashboard.controller.stop()
         assert isinstance(dashboard.controller.run, Run)
@@ -263,15 +262,3 @@ def test_lists_and_pictures_come_as_the_time_of_a_look_allows(monkeypatch: pytes
     monkeypatch.setattr("zoviz.views.app.dashboard.time.monotonic", lambda: float(next(now)))
     assert [dashboard.draw(0.0), dashboard.draw(1.5), dashboard.draw(1.5), dashboard.draw()] == [False] * 3 + [True]
     assert course == [0, 1, 2, 0, 1, 2, 0], "what was not reached comes first"
-
-
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
-def test_a_row_of_the_list_goes_the_way_of_the_plots() -> None:
-    dashboard, document = Dashboard(LoadTracking(n=5), ZOCEG()), Document()
-    held: list[str | None] = []
-    dashboard.run_list.column.param.watch(lambda _: held.append(document.callbacks.hold_value), "objects")
-    run = Run(problem=LoadTracking(n=5), solver=ZOCEG(), replicas=2, iterations=3)
-    dashboard.board.runs_shown.put(run)
-    with set_curdoc(document):
-        dashboard.run_list.update()
-    assert held == ["combine"] and document.callbacks.hold_value is None

@@ -194,8 +194,6 @@ def test_text_names_no_file_and_arrays_are_still_images(tmp_path: Path) -> None:
         ("core/dom", "InlineStyleSheet", "css"),
         ("core/visuals/visual", "VisualProperties", "_get_css_value"),
         ("models/plots/plot_canvas", "PlotView", "base_font_size"),
-        ("models/annotations/legend", "LegendView", "_render_items"),
-        ("models/annotations/legend", "LegendView", "_toggle_inactive"),
         ("models/layouts/layout_dom", "LayoutDOMView", "invalidate_layout"),
         ("models/layouts/layout_dom", "LayoutDOMView", "update_layout"),
         ("models/layouts/layout_dom", "LayoutDOMView", "compute_layout"),

@@ -68,6 +68,5 @@ def test_different_problems_share_the_relative_gap_and_are_named(first: Run) -> 
     board.runs_shown.reveal(old.key, True)
     board.refresh()
     assert gaps["RelativeGap"] in board.visible_plots and gaps["Gap"] not in board.visible_plots
-    legend = next(model for model in gaps["RelativeGap"].figure.above if hasattr(model, "items"))
-    labels = " ".join(item.label.value for item in legend.items)
-    assert "Nonconvex QCQP" in labels and "Load tracking" in labels
+    names = " ".join(one.name for one in gaps["RelativeGap"].renderers if one.name)
+    assert "Nonconvex QCQP" in names and "Load tracking" in names

@@ -1,15 +1,15 @@
-"""Legends that leave the plot its room, and ranges that references do not stretch."""
+"""What is written on a plot, which has no legend, and ranges that references do not stretch."""
 
 from __future__ import annotations
 
 import numpy as np
+from bokeh.models.annotations import Legend, Title
 
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP, SpeedReducer, StochasticQP, WeldedBeam
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.solvers import ZOCEG, ZOSPLM, ZOSQP, SmoothedALM
 from zoviz.views.common.shown_runs import ShownRuns
-from zoviz.views.plots.base import LONGEST, columns_of, shortened
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.regret import Regret
 from zoviz.views.plots.catalogue.variance import Variance
@@ -26,23 +26,30 @@ def board_of(*runs: Run) -> Board:
     return board
 
 
-def test_many_components_of_one_column_have_one_entry() -> None:
-    board = board_of(Run(WeldedBeam(), ZOCEG(), replicas=1, iterations=3))
-    duals = next(view for view in board.views if type(view).__name__ == "Duals")
-    legend = duals.figure.above[0]
-    assert [item.label.value for item in legend.items] == ["y1 to y7"]
-    assert len(legend.items[0].renderers) == 14, "a line and a band each: a click hides all"
-
-
-def legend_of(board: Board, name: str) -> list[str]:
+def words_on(board: Board, name: str) -> list[str]:
+    """What is written beside the lines of a plot, from the lowest to the highest."""
     view = next(view for view in board.views if type(view).__name__ == name)
-    return [item.label.value for item in view.figure.above[0].items]
+    return [] if view.labels is None else list(view.labels.source.data["text"])
 
 
-def test_the_legend_says_of_a_bound_that_it_is_far_off() -> None:
+def test_plots_have_no_legend_and_each_of_several_lines_is_named_at_its_end() -> None:
+    board = board_of(Run(WeldedBeam(), ZOCEG(), replicas=1, iterations=3), Run(WeldedBeam(), ZOSQP(), iterations=3))
+    figures = [view.figure for view in board.views if view.has_figure]
+    assert len(figures) > 4 and not any(isinstance(one, Legend) for fig in figures for one in fig.references())
+    components = ", ".join(words_on(board, "Duals")).split(", ")
+    assert sorted(components) == [f"y{i}" for i in range(1, 8)], "those of the newest run, near ones in one label"
+    assert words_on(board, "Violation") == [], "a single line needs none"
+
+
+def notes_of(board: Board, name: str) -> str:
+    view = next(view for view in board.views if type(view).__name__ == name)
+    return next(one.text for one in view.figure.above if isinstance(one, Title))
+
+
+def test_a_note_says_of_a_bound_that_it_is_far_off() -> None:
     board = board_of(Run(NonconvexQCQP(n=4), ZOSPLM(), replicas=2, iterations=3))
     # The one of paper splm vanishes with the radius, which the variance does not.
-    assert legend_of(board, "Variance")[2] == "bound splm (5) ↓"
+    assert "bound splm (5) ↓" in notes_of(board, "Variance")
     near = Snapshot({"variance": np.array([[1.0], [9.0]]), "bound: b": np.array([[4.0], [4.0]])}, 2, 0)
     lines = [(near, one) for one in Variance().series(near.columns)]
     assert out_of_range(lines, True) == {}
@@ -72,14 +79,6 @@ def test_a_bound_that_is_far_off_does_not_stretch_the_axis() -> None:
     columns = {name for name in followed if not name.endswith(".zero")}
     drawn = {renderer.glyph.y for renderer in variance.renderers if hasattr(renderer.glyph, "y")}
     assert columns < drawn and not any("bound" in name for name in followed), (followed, drawn)
-
-
-def test_long_names_are_shortened_in_the_middle_and_stand_below_each_other() -> None:
-    names = [f"ZO-Adam, ZO-AdaMM (single-level, with a long title) #{i}" for i in (1, 2)]
-    assert all(len(shortened(name)) == LONGEST for name in names) and len({shortened(name) for name in names}) == 2
-    assert shortened("current") == "current"
-    assert columns_of(names) == 1 and columns_of(["current", "best feasible"]) == 2 and columns_of([]) == 1
-    assert np.all([columns_of(["a"] * count) <= count for count in range(1, 9)])
 
 
 def test_a_plot_whose_lines_have_no_value_leaves_the_page() -> None:

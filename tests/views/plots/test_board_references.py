@@ -46,8 +46,8 @@ def printed(board: Board, name: str) -> list[Any]:
     return [one for one in glyphs if getattr(one, "line_color", None) == PRINTED]
 
 
-def legend(board: Board, name: str) -> list[str]:
-    return [item.label.value for item in figure(board, name).above[0].items]
+def notes(board: Board, name: str) -> list[str]:
+    return figure(board, name).above[0].text.split(" · ")
 
 
 def test_each_line_stands_on_the_plot_of_its_column(board: Board) -> None:
@@ -56,10 +56,10 @@ def test_each_line_stands_on_the_plot_of_its_column(board: Board) -> None:
     assert printed(board, "Gap") == printed(board, "Duals") == []
 
 
-def test_they_have_entries_in_the_legend_that_say_where_they_are(board: Board) -> None:
-    last = legend(board, "Stationarity")[-2:]
+def test_notes_name_them_and_say_where_they_are(board: Board) -> None:
+    last = notes(board, "Stationarity")[-2:]
     assert last[0].startswith("paper: ε = 1 (Table 2)") and last[1] == "paper: 496 iterations (Table 2) →"
-    assert legend(board, "Violation")[-1] == "paper: two levels (Table 2) ↑"
+    assert notes(board, "Violation")[-1] == "paper: two levels (Table 2) ↑"
 
 
 def test_ranges_are_those_of_what_was_measured(board: Board) -> None:
@@ -73,7 +73,7 @@ def test_another_axis_has_only_what_does_not_depend_on_it(board: Board) -> None:
     board.axis = "calls"
     board.refresh()
     assert [type(one) for one in printed(board, "Stationarity")] == [HSpan] and printed(board, "Violation") == []
-    assert not any("496" in text for text in legend(board, "Stationarity"))
+    assert not any("496" in text for text in notes(board, "Stationarity"))
     board.axis = ITERATION
     board.refresh()
     assert len(printed(board, "Stationarity")) == 2
@@ -95,4 +95,4 @@ def test_new_scales_make_them_anew(board: Board) -> None:
     board.log_y = False
     board.refresh()
     assert [type(one) for one in printed(board, "Stationarity")] == [HSpan, VSpan]
-    assert legend(board, "Violation")[-1].endswith("↑")
+    assert notes(board, "Violation")[-1].endswith("↑")

@@ -34,12 +34,12 @@ from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_legends, keep_ranges, keep_styles, lay_out_once
+from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles, lay_out_once
 from zoviz.views.common.connection import watch_connection
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import drop_views_with_session, harden_page, messages_wait
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import THEME, section, tooltip, use_own_resources
+from zoviz.views.common.style import THEME, tooltip, use_own_resources
 from zoviz.views.controls.about_problem import typeset_formulas
 from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
@@ -164,15 +164,14 @@ class Dashboard(pn.viewable.Viewer):
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
         self.figure_download = FigureDownload(self.board)
-        self.run_list, self.output = RunList(self.controller, self.figure_download), ProgramOutput()
+        self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.diagnosis = DiagnosisDrawer(self.controller)
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
         runs = pn.Column(
-            pn.Row(section("Runs on the plots"), _switch(options.keep, margin=(0, 10)), margin=0),
-            self.run_list,
-            pn.Row(_switch(options.outlive, margin=(2, 10)), visible=store is not None),
-            css_classes=["zoviz-wide", "zoviz-runs"],
+            pn.FlexBox(_switch(options.keep), _switch(options.outlive, visible=store is not None)),
+            self.figure_download,
+            css_classes=["zoviz-wide"],
             sizing_mode="stretch_width",
         )
         self.rails, self.best_design = ConstraintRails(), BestDesignCard()
@@ -226,7 +225,9 @@ class Dashboard(pn.viewable.Viewer):
     def _make_run(self) -> pn.viewable.Viewable:
         controls = self.board.controls()
         controls.extend([self.diagnosis.switch(), GoBack(self.controller)])
-        return pn.Column(controls, self.diagnosis, self.board, sizing_mode="stretch_width", min_height=800, margin=0)
+        return pn.Column(
+            self.run_list, controls, self.diagnosis, self.board, sizing_mode="stretch_width", min_height=800, margin=0
+        )
 
     def _make_experiments(self) -> ExperimentsPage:
         from zoviz.views.experiments.page import ExperimentsPage  # with all that the papers' experiments import
@@ -459,7 +460,6 @@ class Dashboard(pn.viewable.Viewer):
         self._looking = True
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
-            keep_legends(pn.state.curdoc)
             keep_ranges(pn.state.curdoc)
             lay_out_once(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)

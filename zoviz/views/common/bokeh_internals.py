@@ -265,39 +265,6 @@ def keep_styles(document: Document) -> None:
     document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))
 
 
-# Bokeh 3.9 makes all entries of a legend anew, with a canvas each, when anything changes that they refer to, however
-# far away: thus at each new row of data, a quarter of what a page costs while a run goes on. The lines and their
-# colours are painted into an entry apart from that.
-_KEEP_LEGENDS = """
-    const legend = Bokeh.require("models/annotations/legend").LegendView?.prototype;
-    if (legend?._render_items && legend._toggle_inactive && !legend.keeps) {
-        const make = legend._render_items, render = legend.render;
-        legend.keeps = true;
-        legend.render = function () {
-            this.entries_shown = undefined;
-            render.call(this);
-        };
-        legend._render_items = function () {
-            const {ncols, nrows, orientation} = this.model;
-            const entry = ({item, label}) => [item, label, item.visible, item.index];
-            const shown = [ncols, nrows, orientation, ...this.labels.flatMap(entry)];
-            const before = this.entries_shown;
-            if (before?.length === shown.length && shown.every((part, place) => part === before[place])) {
-                for (const one of this.entries) this._toggle_inactive(one);
-                return;
-            }
-            this.entries_shown = shown;
-            make.call(this);
-        };
-    }
-"""
-
-
-def keep_legends(document: Document) -> None:
-    """Have BokehJS leave the entries of a page's legends as they are while they say what they said."""
-    document.js_on_event("document_ready", CustomJS(code=_KEEP_LEGENDS))
-
-
 # A figure makes what it draws of new lines in tasks of its own, and one in a hidden room draws nothing: its ranges are
 # then asked for before there is anything to see. Bokeh takes 0.1 to 10 or no range at all, warns, and the axes jump; a
 # range of ours stays as it was, and is asked for again when the figure is next drawn.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bokeh.models import CustomJSTickFormatter
@@ -14,6 +15,8 @@ EVERY = 8
 """Looks at the run between two looks at its pictures: they move every other second."""
 HEIGHT = 240
 """Height of a picture in pixels."""
+LEGEND = 330
+"""Pixels of a legend's width on the narrowest figure."""
 
 
 def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int = HEIGHT, **options: Any) -> Any:
@@ -51,6 +54,13 @@ def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int 
         fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
         override_theme(axis, axis_label_standoff=2, **fonts)
     return fig
+
+
+def columns_of(labels: Sequence[str]) -> int:
+    """Return in how many columns a legend with these entries fits on the narrowest figure."""
+    # A letter takes some 6.5 pixels, the sample of the line and the space beside it 34.
+    widest = max(map(len, labels), default=1)
+    return max(1, min(len(labels), int(LEGEND / (6.5 * widest + 34))))
 
 
 def legend_above(fig: Any, columns: int | str = "auto", spacing: int = 10) -> None:

@@ -32,8 +32,7 @@ THEME: dict[str, Any] = {
 # Panel's scroll button would take the first cell once the figures are replaced.
 _GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
   max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 30%), 1fr))}
-.scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1} .zoviz-tall {grid-row: span 2}
-@media (min-width: 1300px) {.zoviz-runs {grid-column: span 2}}"""
+.scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1} .zoviz-tall {grid-row: span 2}"""
 
 # Bokeh hides a part by a rule that comes before these, and is weaker than theirs.
 _HIDDEN = ":host {display: none !important}"

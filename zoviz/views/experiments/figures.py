@@ -12,9 +12,8 @@ from bokeh.models import HoverTool
 
 from zoviz.core.types import Array
 from zoviz.papers.experiment import Panel
-from zoviz.views.common.figure_frame import empty_figure, legend_above
+from zoviz.views.common.figure_frame import columns_of, empty_figure, legend_above
 from zoviz.views.experiments.thumbnail import inks, placed, share, spread
-from zoviz.views.plots.base import columns_of
 
 _DASHES = ("solid", (9, 3), (2, 3), (9, 3, 2, 3), (16, 4), (4, 4))
 """Of the curves in turn, several of which are grey."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import panel as pn
@@ -107,12 +108,21 @@ class EndedRun(pn.viewable.Viewer):
 
     def __init__(self, shown: ShownRuns, **params: Any) -> None:
         super().__init__(**params)
-        self._board = Board(shown)
-        for _ in range(3):  # lines, then the whole of their data, then what the legend says of them
+        self._names, self._board = pn.pane.HTML(legend_html(shown), margin=(4, 10)), Board(shown)
+        for _ in range(2):  # lines, then the whole of their data
             self._board.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._board.__panel__()
+        return pn.Column(self._names, self._board, **LOOK)
+
+
+def legend_html(shown: ShownRuns) -> str:
+    """Return the names of the visible runs, each behind its colour."""
+    return " &emsp; ".join(
+        f"<span style='color:{one.colour}' aria-hidden='true'>&#9644;</span> {html.escape(one.name)}"
+        for one in shown.runs.values()
+        if one.visible
+    )
 
 
 def shown_alone(run: Run | StoredRun) -> ShownRuns:

@@ -11,7 +11,7 @@ import param
 from bokeh.events import DoubleTap
 from bokeh.models import ColumnDataSource, DataRange1d, HoverTool, LinearScale, Range1d, Scatter, VArea
 from bokeh.models import Line as LineGlyph
-from bokeh.models.annotations import Legend, LegendItem
+from bokeh.models.annotations import Title
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
@@ -23,6 +23,7 @@ from zoviz.views.common.figure_frame import HEIGHT
 from zoviz.views.common.style import FULL_SCREEN
 from zoviz.views.plots.line_data import (
     AXES,
+    LineData,
     Series,
     ZeroStrip,
     axis_values,
@@ -35,6 +36,7 @@ from zoviz.views.plots.line_data import (
     values_drawn,
     vanishes,
 )
+from zoviz.views.plots.line_labels import LineLabels
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import SharedModels, strip_columns
 
@@ -42,28 +44,10 @@ ZERO = "   0 throughout"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
 THIN = 0.5
 """Width of a run's further lines, as a share of its first line's."""
-MOST_LISTED = 4
-"""Components of a column, each with an entry of its own in the legend; of more, one entry is for all."""
-LEGEND = 330
-"""Pixels of a legend's width on the narrowest plot."""
-LONGEST = 44
-"""Letters of an entry of a legend, at most: so many fit on the narrowest plot."""
 _MARK = "@text{safe}<br><i>Double click: go back to before it</i>"
 """What is said of a mark where the pointer is on it."""
 Comparison = Literal["any", "one problem", "several problems"]
 """Which runs a plot is for: values of different problems share few axes."""
-
-
-def shortened(label: str) -> str:
-    """Return a label that a legend has room for: of one too long, the beginning and the end, which tells runs apart."""
-    return label if len(label) <= LONGEST else f"{label[: LONGEST - 13]}…{label[-12:]}"
-
-
-def columns_of(labels: Sequence[str]) -> int:
-    """Return in how many columns a legend with these entries fits on the narrowest plot."""
-    # A letter takes some 6.5 pixels, the sample of the line and the space beside it 34.
-    widest = max((len(shortened(label)) for label in labels), default=1)
-    return max(1, min(len(labels), int(LEGEND / (6.5 * widest + 34))))
 
 
 class RunStyle(NamedTuple):
@@ -133,14 +117,12 @@ class PlotView(param.Parameterized):
         self._shared, self._figure = shared, None
         self._lines: dict[str, list[DrawnLine]] = {}
         self._titles: dict[str, str] = {}
-        self._listed: dict[str, list[GlyphRenderer]] = {}
-        self._arranged: list[tuple[RunStyle, list[DrawnLine]]] = []
-        self._out_of_range: dict[str, str] = {}
         self._printed: dict[Reference, GlyphRenderer] = {}  # the lines of a paper's numbers
         self._heading, self._note, self._remark = self.title, "", ""
         self.renderers: list[GlyphRenderer] = []
         self._strip: ZeroStrip | None = None
         self._strip_source: ColumnDataSource | None = None
+        self.labels: LineLabels | None = None
 
     @property
     def has_figure(self) -> bool:
@@ -194,7 +176,7 @@ class PlotView(param.Parameterized):
         self._fit_out(fig)
         fig.on_event(DoubleTap, shared.pick)
         # What the theme and the layout change in the browser is of no use here: hundreds of messages at each opening.
-        for model in (fig, fig.title, fig.toolbar, x_axis, y_axis, self._legend, *fig.grid):
+        for model in (fig, fig.title, fig.toolbar, x_axis, y_axis, self._notes, *fig.grid):
             model.syncable = False
         return fig
 
@@ -204,19 +186,11 @@ class PlotView(param.Parameterized):
             self._figure.xaxis[0].axis_label = AXES[self._shared.scales.axis]
 
     def _fit_out(self, fig: Any) -> None:
-        """Add the legend, the marks and the placeholder."""
-        options: dict[str, Any] = {"padding": 0}  # Bokeh's types want a property here
-        self._legend = Legend(
-            orientation="horizontal",
-            click_policy="hide",
-            location="left",
-            inactive_fill_color="#808080",
-            inactive_fill_alpha=0.4,
-            **options,
-        )
-        style = {"label_text_font_size": "12px", "spacing": 10, "label_standoff": 4, "glyph_width": 20, "margin": 2}
-        self._shared.override_theme(self._legend, **style)
-        fig.add_layout(self._legend, "above")
+        """Add the line of notes, the lines' labels, the marks and the placeholder."""
+        self._notes = Title(text="", name=f"notes-{type(self).__name__}", standoff=2)
+        small = {"text_font_size": "11px", "text_font_style": "normal"}
+        self._shared.override_theme(self._notes, **small)
+        fig.add_layout(self._notes, "above")
         # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
         heads: list[Any] = self._shared.mark_heads("frame")
@@ -252,7 +226,12 @@ class PlotView(param.Parameterized):
         """Add the strip of zeros below the axis, which is not to be seen until there are some."""
         self._strip_source, ticker, parts = self._shared.zero_strip("frame")
         fig.yaxis[0].ticker = fig.ygrid[0].ticker = ticker
-        fig.extra_x_ranges, fig.extra_x_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
+        self._fix(fig, parts)
+
+    def _fix(self, fig: Any, parts: Sequence[GlyphRenderer]) -> None:
+        """Have parts on the figure from now on that stand in its frame, whatever the horizontal range."""
+        if not fig.extra_x_ranges:
+            fig.extra_x_ranges, fig.extra_x_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
         self._fixed = [*parts, *self._fixed]
 
     @property
@@ -300,6 +279,9 @@ class PlotView(param.Parameterized):
         fig, alone = self.figure, len(runs) == 1
         if self._strip_source is None and any(one.zeros for _, lines in runs for one in lines):
             self._fit_strip(fig)
+        if self.labels is None and any(len(lines) > 1 for _, lines in runs):
+            self.labels = LineLabels()
+            self._fix(fig, [self._shared.line_labels(self.labels.source, "frame")])
         for style, lines in runs:
             for one in lines:
                 # The components of one column are alike; further columns are the thin lines.
@@ -322,23 +304,19 @@ class PlotView(param.Parameterized):
         fig.y_range.renderers = [
             part for one in lines_shown if not one.series.muted for part in (one.band, one.line, *one.zeros[1:])
         ] or (self.renderers)
-        self._arranged = runs
-        self._list_entries()
+        if self.labels is not None and not runs:
+            self.labels.show([], False)
 
-    def _list_entries(self) -> None:
-        """Bring the legend up to date, if it has changed."""
-        entries = self._entries(self._arranged)
-        for one, line in self._printed.items():
-            entries[f"{one.label} {self._out_of_range.get(one.label, '')}".rstrip()] = [line]
-        if entries != self._listed:
-            self._listed = entries
-            self._legend.ncols = columns_of(list(entries))
-            self._legend.items = [
-                LegendItem(label=shortened(label), renderers=parts) for label, parts in entries.items()
-            ]
+    def label(self, key: str, data: LineData) -> None:
+        """Write beside the ends of a run's lines what each is, where it has several; ``data`` has their numbers."""
+        lines = self._lines.get(key, [])
+        if self.labels is not None and lines:
+            columns, log = data.columns(), self._shared.scales.log_y and self.can_log
+            ends = [(one.series, columns[one.series.key], one.line.glyph.line_color) for one in lines]
+            self.labels.show(ends if len(lines) > 1 else [], log)
 
     def caption(self, snapshots: Sequence[Snapshot]) -> None:
-        """Say in title and legend what the axis cannot show.
+        """Say above the plot what the axis cannot show.
 
         All is 0; what a line at the bottom means; a remark; which references are out of range.
         """
@@ -355,11 +333,14 @@ class PlotView(param.Parameterized):
         self._remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
         self._entitle()
         log_y = self._shared.scales.log_y and self.can_log
-        self._out_of_range = out_of_range(lines, log_y) | self._printed_out_of_range(lines, log_y)
-        self._list_entries()
+        notes = [f"{label} {place}" for label, place in out_of_range(lines, log_y).items()]
+        notes += [f"{label} {place}".rstrip() for label, place in self._printed_places(lines, log_y).items()]
+        text = " · ".join(notes)
+        if self._notes.text != text:
+            self._notes.text = text
 
-    def _printed_out_of_range(self, lines: Sequence[tuple[Snapshot, Series]], log_y: bool) -> dict[str, str]:
-        """Return where the paper's numbers are that are not in sight, by their labels."""
+    def _printed_places(self, lines: Sequence[tuple[Snapshot, Series]], log_y: bool) -> dict[str, str]:
+        """Return the labels of the paper's numbers, with where those are that are not in sight."""
         out = {}
         for one in self._printed:
             drawn = [line for line in lines if line[1].column == one.column]
@@ -374,28 +355,3 @@ class PlotView(param.Parameterized):
         # Beside label and notes a remark would be cut off.
         text = f"{self.title}   {self._remark}" if self._remark else self._heading + self._note
         self.figure.title.text = text
-
-    def _entries(self, runs: Sequence[tuple[RunStyle, list[DrawnLine]]]) -> dict[str, list[GlyphRenderer]]:
-        """Return the legend: each line of a single run; of several runs, one each and one per further kind of line."""
-        if not runs:
-            return {"no run yet": [self._placeholder]}
-        if len(runs) == 1 and len(runs[0][1]) > MOST_LISTED and len({one.series.column for one in runs[0][1]}) == 1:
-            first, last = runs[0][1][0], runs[0][1][-1]  # components of one column: the pointer tells which is which
-            return {
-                f"{first.series.label} to {last.series.label}": [part for one in runs[0][1] for part in one.renderers]
-            }
-        if len(runs) == 1:
-            return {self._named(one.series): [one.line, one.band, *one.zeros[1:]] for one in runs[0][1]}
-        entries: dict[str, list[GlyphRenderer]] = {}
-        for style, lines in runs:
-            parts = [part for one in lines for part in (one.line, one.band, *one.zeros[1:])]
-            entries.setdefault(style.name, []).extend(parts)
-        for _, lines in runs:
-            for one in lines[1:]:
-                kind = "" if one.series.muted else "thin: "  # references are told by their grey
-                entries.setdefault(f"{kind}{self._named(one.series)}", []).extend((one.line, one.band, *one.zeros[1:]))
-        return entries
-
-    def _named(self, one: Series) -> str:
-        """Return a line's label, with where it is if it is not to be seen."""
-        return f"{one.label} {self._out_of_range.get(one.label, '')}".rstrip()

@@ -189,6 +189,9 @@ class Board(pn.viewable.Viewer):
             strip = strip_for(drawn) if keys else None
             view.show_strip(strip)
             self._strips |= dict.fromkeys(keys, strip)
+            if shown:  # of several runs' lines those of the newest tell what the others are
+                newest = next(reversed([one for one in self.runs_shown.runs.values() if one.visible]))
+                view.label(newest.key, self._drawings[newest.key].source.data)
         for key, one in self.runs_shown.runs.items():
             if one.visible and (key in news or self._strips != before):
                 self._drawings[key].source.send(self._strips)
@@ -356,7 +359,7 @@ class Board(pn.viewable.Viewer):
                 self.param.band,
                 description=tooltip(self.param.band.doc),
                 size="small",
-                width=160,
+                width=190,
                 margin=(4, 6),
             ),
             pmui.Switch.from_param(self.param.log_x, description="", margin=(6, 4), stylesheets=[CLOSER_SWITCH]),

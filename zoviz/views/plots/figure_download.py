@@ -44,14 +44,13 @@ class FigureDownload(pn.viewable.Viewer):
     def __init__(self, board: Board, **params: Any) -> None:
         super().__init__(**params)
         self._board, self._row = board, pn.Row(visible=False, margin=0)
+        self._file = ""
 
     def __panel__(self) -> pn.viewable.Viewable:
-        if not self._row.objects:
-            self._row.objects = self._widgets()
         return self._row
 
     def _widgets(self) -> list[pn.viewable.Viewable]:
-        """Return what the row has, made when it is first shown."""
+        """Return what the row has, made when there is first something to draw: a page opens sooner without."""
         look: dict[str, Any] = {"size": "small", "margin": (4, 6)}
         self._button = pmui.FileDownload(
             callback=self.make,
@@ -71,8 +70,6 @@ class FigureDownload(pn.viewable.Viewer):
 
     def update(self) -> None:
         """Offer the plots that are on the page, each alone and the first two together; nothing without a run."""
-        if not self._row.objects:  # it is on no page yet
-            return
         shown = self._visible_runs()
         names = {type(view).__name__: view.title for view in self._board.visible_plots} if shown else {}
         pair = [name for name in ("Gap", "Objective") if name in names][:1] + ["Violation"] * ("Violation" in names)
@@ -80,13 +77,16 @@ class FigureDownload(pn.viewable.Viewer):
         offers = {title: name for name, title in names.items()} | offers
         titles = dict.fromkeys(one.problem_title for one in shown)
         file = re.sub(r"[^\w.-]+", "-", "_".join(["zoviz_figure", *titles]), flags=re.ASCII) + ".zip"
-        same = self.param.plots.names == offers and self._button.filename == file
+        same = self.param.plots.names == offers and self._file == file
         if self._row.visible == bool(offers) and (same or not offers):  # a batch counts all models of the document
             return
         with batched_changes(pn.state.curdoc):
             if offers:
                 self.param.plots.objects = offers
                 self.plots = self.plots if self.plots in offers.values() else next(iter(offers.values()))
+                if not self._file:
+                    self._row.objects = self._widgets()
+                self._file = file
                 update_changed(self._button, filename=file)
             update_changed(self._row, visible=bool(offers))
 

@@ -26,7 +26,7 @@ from zoviz.runs.script import script
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.drags import by_drag
-from zoviz.views.plots.base import MOST_LISTED, THIN, PlotView
+from zoviz.views.plots.base import THIN, PlotView
 from zoviz.views.plots.event_marks import parameter_label, places_of
 from zoviz.views.plots.line_data import (
     AXES,
@@ -73,6 +73,8 @@ LOOK: dict[str, Any] = {
 }
 _NEAR = 0.03
 """Share of a panel's width within which marks of changes share one label."""
+MOST_LISTED = 4
+"""Lines of a single run that its legend lists."""
 MOST_STEPS = 4
 """Steps of a drag of a handle that a caption lists one by one."""
 _SPREAD = {

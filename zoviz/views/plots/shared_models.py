@@ -150,8 +150,7 @@ class SharedModels:
         self.log_ticker = log_ticker()
         self.log_formatter = LogTickFormatter(min_exponent=1)
         self._everything = AllIndices()
-        # Of the marks and the area, whose points are the same in every figure. Lines that share a view lose their place
-        # in the legend.
+        # Of the marks and the area, whose points are the same in every figure.
         self._area_view = CDSView(filter=self._everything)
         self._mark_views = {name: CDSView(filter=self._everything) for name in marks}
         self._callbacks: dict[str, CustomJS] = {}
@@ -163,6 +162,9 @@ class SharedModels:
         )
         look: dict[str, Any] = {"text_align": "center", "text_baseline": "middle", "text_color": REFERENCE}
         self._break_sign = Text(x="left", y="top", text={"value": "≈"}, text_font_size="17px", **look)
+        beside: dict[str, Any] = {"text_align": "right", "text_baseline": "side", "y_offset": "off", "x_offset": -3}
+        words: dict[str, Any] = {"text_color": "colour", "text_font": {"value": "Roboto, sans-serif"}}
+        self._label = Text(x={"value": 1.0}, y="y", text="text", text_font_size="11px", **beside, **words)
         self._spans: dict[str, Glyph] = {}
         self._heads: dict[str, Glyph] = {}
         for name in marks:
@@ -226,6 +228,10 @@ class SharedModels:
         parts = [self.renderer(source, glyph) for glyph in self._strip_glyphs]
         sign = self.renderer(source, self._break_sign, x_range_name=frame, level="annotation")
         return source, log_ticker(source), [*parts, sign]
+
+    def line_labels(self, source: ColumnDataSource, frame: str) -> GlyphRenderer:
+        """Return the words of a source at the right edge of a figure, the end of its horizontal range ``frame``."""
+        return self.renderer(source, self._label, x_range_name=frame, level="annotation")
 
     def printed_line(self, reference: Reference) -> GlyphRenderer:
         """Return the line of a number that a paper prints, for one figure: across all of it, or through points."""
