@@ -35,9 +35,9 @@ def test_failures_count_as_the_largest_loss_and_two_as_a_tie() -> None:
 def test_too_few_pairs_are_no_test_and_it_is_said_how_they_came_out() -> None:
     one = compare({"A": np.zeros(5), "B": np.full(5, 50.0)}, np.random.default_rng(0))[0]
     assert one.decision is Decision.TOO_FEW and one.p_value == 1.0
-    assert one.evidence == "5 pairs: 8 that differ are needed; better in 5 of 5"
+    assert one.evidence == "5 pairs: too few to test, 8 are needed; better in 5 of 5"
     ties = compare({"A": np.zeros(9), "B": np.eye(1, 9)[0]}, np.random.default_rng(0))[0]
-    assert ties.evidence == "9 pairs, of which 1 differ: 8 that differ are needed; better in 1 of 9"
+    assert ties.evidence == "9 pairs, of which 1 differ: too few to test, 8 are needed; better in 1 of 9"
     assert compare({"A": np.zeros(9), "B": np.zeros(9)}, np.random.default_rng(0))[0].decision is Decision.CANNOT_TELL
 
 

@@ -10,7 +10,7 @@ import pytest
 from zoviz import Run
 from zoviz.benchmark.paired_comparison import Decision
 from zoviz.benchmark.run_comparison import BEST_GAP, FINAL_GAP, Quartiles, compared, measures_of, paired
-from zoviz.problems import LoadTracking, NonconvexQCQP, SpeedReducer
+from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, SpeedReducer
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG, ZOSPLM
 
@@ -50,9 +50,38 @@ def test_no_feasible_point_is_an_outcome_and_what_is_not_measured_is_none() -> N
 
 def test_only_parameters_that_differ_are_named(runs: dict[str, Run]) -> None:
     one, other, seed, fourth = compared(runs)
-    assert one.parameters == {"primal_step": "by rule", "replicas": "10", "seed": "0"}
+    assert one.parameters == {
+        "primal_step": "auto",
+        "solver": "ZOCEG",
+        "replicas": "10",
+        "seed": "0",
+        "iterations": "300",
+    }
     assert other.parameters["primal_step"] == "0.001" and seed.parameters["seed"] == "1"
-    assert fourth.parameters == {"replicas": "4", "seed": "0"}, "no other run has this solver"
+    assert fourth.parameters == {"solver": "ZO-SPLM", "replicas": "4", "seed": "0", "iterations": "20"}
+
+
+def test_noise_that_is_not_there_is_no_difference_and_steering_is_one(runs: dict[str, Run]) -> None:
+    noisy = Run(LoadTracking(n=5, noise="independent", noise_scale=0.1), ZOCEG(), iterations=20, replicas=2)
+    other = Run(LoadTracking(n=5, noise_scale=0.2, noise_degrees=4.0), ZOCEG(), iterations=20, replicas=2)
+    other.run()
+    noisy.start(5)
+    noisy.set({"primal_step": 1e-3})
+    noisy.unpause()
+    noisy.wait()
+    one, two = compared({"noisy": noisy, "exact": other})
+    assert one.parameters == {"changed": "primal_step"} and two.parameters == {}
+    assert one.problem.endswith("(noise = independent, noise_scale = 0.1)")
+    assert two.problem.endswith("(noise = deterministic)")
+
+
+def test_problems_of_the_same_words_are_told_by_a_number() -> None:
+    problems = [BlackBox(lambda x: float(x @ x), bounds=[(0.0, 1.0)] * 8 + [(0.0, at)]) for at in (2.0, 3.0)]
+    done = {str(at): Run(problem, ZOCEG(), iterations=2, replicas=1) for at, problem in enumerate(problems)}
+    for run in done.values():
+        run.run()
+    first, second = compared(done)
+    assert first.problem != second.problem and second.problem == f"{first.problem} #2"
 
 
 def test_quartiles_are_values_of_replicas(runs: dict[str, Run]) -> None:

@@ -66,9 +66,9 @@ class Comparison(NamedTuple):
             Decision.BETTER: "is better than",
             Decision.WORSE: "is worse than",
             Decision.ALIKE: "is as good as",
-            Decision.TOO_FEW: "has too few pairs to be tested against",
+            Decision.TOO_FEW: "has too few pairs for a test against",
         }
-        return words.get(self.decision, "is not significantly different from")
+        return words.get(self.decision, "shows no significant difference from")
 
     @property
     def evidence(self) -> str:
@@ -77,7 +77,9 @@ class Comparison(NamedTuple):
             differing = self.lower_pairs + self.higher_pairs
             counted = f"{self.pairs} pair{'s' * (self.pairs != 1)}"
             counted += "" if differing == self.pairs else f", of which {differing} differ"
-            return f"{counted}: {_FEWEST} that differ are needed; better in {self.lower_pairs} of {self.pairs}"
+            return f"{counted}: too few to test, {_FEWEST} are needed; better in {self.lower_pairs} of {self.pairs}"
+        if not self.lower_pairs + self.higher_pairs:
+            return f"equal in all {self.pairs} pairs"
         if np.isinf(self.difference):
             without = self.second if self.difference < 0 else self.first
             middle = f"{without} has no value in half of the pairs or more"

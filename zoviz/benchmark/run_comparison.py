@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from zoviz.runs.storage.recipe import describe
 from zoviz.runs.stored_run import StoredRun
 
 FINAL_GAP, BEST_GAP, BEST_OBJECTIVE = "gap at the end", "best feasible gap", "best feasible objective"
+CALLS = "calls"
 MEASURES = {
     BEST_GAP: columns.BEST_GAP,
     FINAL_GAP: columns.GAP,
@@ -27,15 +29,17 @@ MEASURES = {
     "violation at the end": columns.VIOLATION,
     "KKT residual at the end": columns.STATIONARITY,
     "mean regret at the end": columns.AVERAGE_REGRET,
-    "calls": columns.CALLS,
+    CALLS: columns.CALLS,
 }
 """Columns of a trace by the measure that their last row is, the most telling first."""
 SIGNED = (BEST_OBJECTIVE, "objective at the end")
 """Measures that may be negative; of the others magnitudes count.
 
 Of the best feasible gap what is below 0 counts as 0: a point that is feasible within the tolerance may lie below f*."""
-SETTINGS = ("replicas", "seed")
+SETTINGS = ("replicas", "seed", "iterations", "calls", "seconds", "samples", "tolerance")
 """Settings of runs that are named where they differ."""
+LONGEST = 24
+"""Letters of a value in a table: arrays and programs are longer."""
 
 
 class Quartiles(NamedTuple):
@@ -52,13 +56,15 @@ class ComparedRun(NamedTuple):
     Attributes
     ----------
     name, problem, solver : str
-        The last two as titles; the problem's with the parameters in which another of its kind differs.
+        The last two as titles; the problem's with the parameters in which another of its kind differs. Two runs have
+        one ``problem`` only where they have the same.
     verdict : str
         One word; empty before the first step.
     draws : Hashable
         What agrees for two runs whose replicas are pairs: problem, seed and number of replicas.
     parameters : dict of str to str
-        Those of the solver and settings of the run that others of the runs have otherwise.
+        What differs from others of the runs: the solver, its parameters, settings, and changes of parameters on the
+        way. ``problem`` says how problems differ.
     measures : dict of str to Array, shape (R,)
         One number for each replica, the lower the better; +inf where there is none.
     below : int
@@ -111,16 +117,18 @@ def compared(
     recipes = {name: _recipes(run) for name, run in begun.items()}
     parameters = _differing({name: solver for name, (_, solver) in recipes.items()})
     variants = _differing({name: problem for name, (problem, _) in recipes.items()})
-    settings = {name: {one: str(getattr(run, one)) for one in SETTINGS} for name, run in begun.items()}
-    varied = [one for one in SETTINGS if len({own[one] for own in settings.values()}) > 1]
+    whole = {name: {"solver": _title(run.solver)} | _settings(run) for name, run in begun.items()}
+    varied = {one for own in whole.values() for one in own if len({other.get(one) for other in whole.values()}) > 1}
+    labels: dict[str, str] = {}  # of problems
     out = []
     for name, run in begun.items():
-        own = parameters[name] | {one: settings[name][one] for one in varied}
+        own = {one: value for one, value in whole[name].items() if one in varied and value}
+        own = {one: own.pop(one) for one in ("solver",) if one in own} | parameters[name] | own
         draws = json.dumps(recipes[name][0], sort_keys=True), run.seed, run.replicas
         verdict = judge(run) if len(run.trace) > 1 else None
         word = "" if verdict is None else str(verdict.word)
         variant = ", ".join(f"{parameter} = {value}" for parameter, value in variants[name].items())
-        problem = _title(run.problem) + (f" ({variant})" if variant else "")
+        problem = _named(_title(run.problem) + (f" ({variant})" if variant else ""), draws[0], labels)
         out.append(ComparedRun(name, problem, _title(run.solver), word, draws, own, measures_of(run), _below(run)))
     return out
 
@@ -129,6 +137,22 @@ def _below(run: Run | StoredRun) -> int:
     """Return how many replicas have a best feasible point below f*."""
     rows = run.trace.snapshot().columns
     return int((rows[columns.BEST_GAP][-1] < 0.0).sum()) if columns.BEST_GAP in rows else 0
+
+
+def _settings(run: Run | StoredRun) -> dict[str, str]:
+    """Return the settings of a run that are compared, and what was changed while it ran, as text; "" for none."""
+    given = run.settings if isinstance(run, StoredRun) else {name: getattr(run, name) for name in SETTINGS}
+    changes = Counter(change.name for change in run.journal)
+    steering = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in changes.items())
+    return {name: "" if given.get(name) is None else str(given[name]) for name in SETTINGS} | {"changed": steering}
+
+
+def _named(label: str, recipe: str, labels: dict[str, str]) -> str:
+    """Return a problem's label, told by a number from another problem's of the same words."""
+    if recipe not in labels:
+        same = sum(one.partition(" #")[0] == label for one in labels.values())
+        labels[recipe] = f"{label} #{same + 1}" if same else label
+    return labels[recipe]
 
 
 def _title(thing: Any) -> str:
@@ -151,8 +175,18 @@ def _flat(recipe: Any, path: str = "") -> dict[str, str]:
             flat[path + name] = value["class"].rpartition(":")[2]
             flat |= _flat(value, f"{path}{name}.")
         else:
-            flat[path + name] = "by rule" if value is None else str(value)
-    return flat
+            flat[path + name] = "auto" if value is None else str(value)
+    return {name: value for name, value in flat.items() if not _idle(name, flat)}
+
+
+def _idle(name: str, values: Mapping[str, str]) -> bool:
+    """Return whether a parameter of the noise has no effect beside the others, or only says what is usual."""
+    if values.get("noise") == "deterministic":
+        return name.startswith("noise_")
+    normal = values.get("noise_distribution") == "normal"
+    return (name in ("noise_degrees", "noise_distribution") and normal) or (
+        name == "noise_constraint_scale" and values[name] == "auto"
+    )
 
 
 def _differing(recipes: Mapping[str, Any]) -> dict[str, dict[str, str]]:
@@ -161,7 +195,8 @@ def _differing(recipes: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     out: dict[str, dict[str, str]] = {}
     for name, recipe in recipes.items():
         same = [flat[other] for other, one in recipes.items() if one["class"] == recipe["class"]]
-        out[name] = {key: value for key, value in flat[name].items() if len({one.get(key) for one in same}) > 1}
+        differs = {key: value for key, value in flat[name].items() if len({one.get(key) for one in same}) > 1}
+        out[name] = {key: one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}…" for key, one in differs.items()}
     return out
 
 

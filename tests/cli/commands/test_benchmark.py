@@ -36,7 +36,7 @@ def test_tables_and_only_what_is_missing(zoviz: Callable[..., Told], folder: Pat
     second = zoviz(*WORDS, "--solvers", "ZOCEG", "ZOSPLM:estimator.batch_size=2", "--save", "out.html")
     assert second.code == FINE, second.err
     assert (
-        "ZOCEG  has too few pairs to be tested against  ZOSPLM:estimator.batch_size=2" in second.out
+        "ZOCEG  has too few pairs for a test against  ZOSPLM:estimator.batch_size=2" in second.out
         and "NonconvexQCQP:n=3,seed=2" in second.out
     )
     assert "Data profile" in (folder / "out.html").read_text(encoding="utf-8")
@@ -92,7 +92,7 @@ def test_imported_results_stand_beside_the_studys_and_all_is_exported(zoviz: Cal
     assert outcome.code == FINE, outcome.err
     assert "SLSQP, imported: 1 of the file's 3 problems are in this study, too" in outcome.err
     lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
-    assert "COBYLA has too few pairs to be tested against COBYLA (imported) 1" in lines
+    assert "COBYLA has too few pairs for a test against COBYLA (imported) 1" in lines
     assert "Published test sets: nonlinear constraints: 1 problem\n" in outcome.out
     runs = (folder / "runs.csv").read_text(encoding="utf-8").splitlines()
     assert len(runs) == 1 + 2 + 2 and runs[-1].startswith("Suite:problem_name=HS43,4,SLSQP (imported),0,,,")

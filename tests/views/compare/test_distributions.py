@@ -5,24 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.views.compare.distributions import Distributions, Sample, drawn, shares_reached, violin
+from zoviz.views.compare.distributions import Distributions, Sample, shares_reached
+from zoviz.views.compare.value_axis import value_axis
 
 
-def test_zeros_stand_below_all_others_and_what_failed_never_counts() -> None:
+def test_what_failed_never_counts() -> None:
     values = np.array([0.0, 1e-3, np.inf, 1e-1])
-    np.testing.assert_allclose(drawn(values, True), [-4.0, -3.0, -1.0])
-    x, y = shares_reached(values, True)
-    np.testing.assert_allclose(x, [-4.0, -3.0, -1.0])
+    axis = value_axis(values, True)
+    x, y = shares_reached(values, axis)
+    np.testing.assert_allclose(x, [axis.zero, -3.0, -1.0])
     np.testing.assert_allclose(y, [0.25, 0.5, 0.75])
-    np.testing.assert_array_equal(drawn(np.array([-1.0, 2.0]), False), [-1.0, 2.0])
-
-
-def test_a_violin_is_symmetric_and_as_wide_as_its_density() -> None:
-    x, y = violin(np.array([0.0, 1.0, 2.0]))
-    half = x.size // 2
-    np.testing.assert_allclose(x[:half], -x[half:][::-1])
-    np.testing.assert_allclose(y[:half], y[half:][::-1])
-    assert np.abs(x).max() == pytest.approx(0.38) and abs(y[int(np.argmin(x))] - 1.0) < 0.05
 
 
 def test_each_replica_is_a_point_and_each_run_a_staircase() -> None:
@@ -32,3 +24,16 @@ def test_each_replica_is_a_point_and_each_run_a_staircase() -> None:
     assert list(points["run"]) == ["a", "a"] and list(points["y"]) == [0.0, 1.0] and list(points["replica"]) == [0, 1]
     assert steps["ys"][0][-1] == pytest.approx(2 / 3) and steps["ys"][1][-1] == 0.0
     assert len(steps["xs"][0]) == len(steps["ys"][0])
+
+
+def test_zero_has_a_tick_below_a_break_on_both_figures_and_goes_with_its_replicas() -> None:
+    figures = Distributions("gap", True, ["a"])
+    figures.update([Sample("a", "#000000", np.array([0.0, 1e-5, 1e-2]))])
+    rows, columns = figures.replicas, figures.shares
+    for axis, ends in ((rows.yaxis[0], rows.y_range), (columns.xaxis[0], columns.x_range)):
+        labels = axis.major_label_overrides
+        assert labels[axis.ticker.ticks[0]] == "0" and ends.start < axis.ticker.ticks[0] < -5.0
+        assert "1e-16" not in labels.values()
+    assert min(figures.points.data["y"]) == figures.axis.zero
+    figures.update([Sample("a", "#000000", np.array([1e-4, 1e-5, 1e-2]))])
+    assert "0" not in figures.replicas.yaxis[0].major_label_overrides.values()

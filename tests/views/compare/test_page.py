@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+
 import numpy as np
 import pytest
 
@@ -11,7 +15,7 @@ from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.shown_runs import ShownRuns
-from zoviz.views.compare.page import ComparePage, measure_html
+from zoviz.views.compare.page import ComparePage, measure_html, replicas_csv, table_csv
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 
@@ -45,7 +49,7 @@ def page(dashboard: Dashboard) -> ComparePage:
 def test_runs_stand_side_by_side_with_what_differs(page: ComparePage) -> None:
     assert [one.name for one in page.runs] == ["long", "short (run2)", "short (run3)"], "names are told apart"
     text = page.table.object
-    assert text.count("<tr>") == 4 and "primal_step = by rule" in text and "Gap at the end" in text
+    assert text.count("<tr>") == 4 and "primal_step = auto, iterations = 300" in text and "Gap at the end" in text
     assert "<b>long</b> is better than <b>short (run2)</b>" in page.differences.object
     assert page.differences.object.count("<div>") == 3
 
@@ -53,7 +57,7 @@ def test_runs_stand_side_by_side_with_what_differs(page: ComparePage) -> None:
 def test_a_gap_below_zero_is_said_to_be_one(page: ComparePage) -> None:
     one = page.runs[0]._replace(below=3)
     one.measures[BEST_GAP] = np.zeros(10)
-    assert measure_html(one, BEST_GAP) == "0<br>3 of 10 below f*, by tolerance"
+    assert measure_html(one, BEST_GAP) == "0<small>3 of 10 below f*, by tolerance</small>"
     assert measure_html(one._replace(below=0), BEST_GAP) == "0" and "below" not in measure_html(one, FINAL_GAP)
 
 
@@ -78,9 +82,12 @@ def test_runs_on_different_problems_share_no_axis(page: ComparePage, shown: Show
     shown.put(run, "larger")
     page.read()
     assert page.figures is not None and page.param.problem.objects == [one.problem for one in page.runs[2:]]
+    assert page.problem.endswith("(n = 5)"), "most runs are on it"
+    page.problem = page.runs[3].problem
     assert page.problem.endswith("(n = 7)") and page.figures.steps.data["run"] == ["larger"]
+    assert "No two runs share" in page.differences.object, "of other problems nothing is compared"
     page.problem = page.runs[0].problem
-    assert page.problem.endswith("(n = 5)") and page.table.object.count("<tr>") == 5
+    assert page.problem.endswith("(n = 5)") and page.table.object.count("<tr>") == 5 and page.several.visible
     assert page.figures.steps.data["run"] == [one.name for one in page.runs[:3]]
 
 
@@ -89,3 +96,21 @@ def test_without_runs_the_room_says_what_to_do() -> None:
     dashboard.rooms.open = "compare"
     page = dashboard.compare
     assert page is not None and not page.runs and page.hint.visible and not page.body.visible
+    page.hint.objects[1].clicks += 1
+    assert dashboard.controller.run is not None, "a first click"
+    dashboard.controller.stop()
+
+
+def test_table_and_replicas_are_files(page: ComparePage) -> None:
+    lines = list(csv.reader(io.StringIO(table_csv(page.runs).decode())))
+    assert [line[0] for line in lines] == ["run", "long", "short (run2)", "short (run3)"]
+    assert lines[0][5] == "replicas" and {line[5] for line in lines[1:]} == {"10"}
+    middle = lines[0].index(f"{FINAL_GAP}, median")
+    assert float(lines[1][middle]) == page.runs[0].quartiles(FINAL_GAP).median
+    every = list(csv.reader(io.StringIO(replicas_csv(page.runs).decode())))
+    assert len(every) == 31 and float(every[3][every[0].index("calls")]) == page.runs[0].measures["calls"][2]
+
+
+def test_calls_stand_beside_the_verdict(page: ComparePage) -> None:
+    heads = re.findall("<th[^>]*>([^<]*)</th>", page.table.object)
+    assert heads[:4] == ["Run", "What differs", "Verdict", "Calls"]

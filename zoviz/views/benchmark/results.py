@@ -20,11 +20,11 @@ from zoviz.benchmark.report import compared_solvers, latex, markdown, problem_ro
 from zoviz.benchmark.running_time import TARGETS, running_time_distribution
 from zoviz.benchmark.stored_study import StudySnapshot
 from zoviz.core.errors import ZovizError
-from zoviz.views.benchmark.downloads import download_row
 from zoviz.views.benchmark.imported_files import ImportedFiles
 from zoviz.views.benchmark.printed_profiles import printed_profiles
 from zoviz.views.benchmark.profile_plots import ProfilePlot
 from zoviz.views.common.colours import PALETTE
+from zoviz.views.common.downloads import download_row
 from zoviz.views.common.style import section, tooltip, update_changed
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 

@@ -1,4 +1,4 @@
-"""Figures of a measure over the replicas of several runs: violins with their points, and shares that got so far."""
+"""Figures of a measure over the replicas of several runs: a point for each replica, and the empirical distribution."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter, FixedTicker, HoverTool
+from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d
 
+from zoviz.core.ranking import quartile
 from zoviz.core.types import Array
 from zoviz.views.common.figure_frame import empty_figure
+from zoviz.views.compare.value_axis import ValueAxis, break_line, value_axis
 
-FEWEST = 3
-"""Replicas that differ, from which on a violin is drawn around them."""
-_WIDTH = 0.38
 _GOLDEN = 0.6180339887498949
 """Multiples of it, without their whole parts, spread points evenly however many there are."""
-_ROWS = 64
-_POWERS = "return (10 ** tick).toExponential(Math.abs(tick - Math.round(tick)) < 1e-9 ? 0 : 3)"
-"""Ticks of a logarithmic axis as numbers: between powers of ten with the digits that tell them apart."""
 
 
 class Sample(NamedTuple):
@@ -34,31 +30,9 @@ def capitalised(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def violin(values: Array) -> tuple[Array, Array]:
-    """Return the outline (2 k,) of a violin around 0, and its heights: the density by Gaussian kernels, widest 1."""
-    from scipy.stats import gaussian_kde
-
-    spread = float(np.ptp(values))
-    heights = np.linspace(values.min() - 0.1 * spread, values.max() + 0.1 * spread, _ROWS)
-    density = gaussian_kde(values)(heights)
-    width = _WIDTH * density / density.max()
-    return np.concatenate([-width, width[::-1]]), np.concatenate([heights, heights[::-1]])
-
-
-def drawn(values: Array, logarithmic: bool) -> Array:
-    """Return the finite values (k,), on a logarithmic axis their powers of ten; where 0, at a tenth of the least."""
-    finite = values[np.isfinite(values)]
-    if not logarithmic:
-        return finite
-    positive = finite[finite > 0.0]
-    floor = 0.1 * float(positive.min()) if positive.size else 1e-16
-    return np.asarray(np.log10(np.maximum(finite, floor)))
-
-
-def shares_reached(values: Array, logarithmic: bool) -> tuple[Array, Array]:
+def shares_reached(values: Array, axis: ValueAxis) -> tuple[Array, Array]:
     """Return the steps of the share of replicas (R,) whose value is at most x; those without a value never count."""
-    finite = np.sort(drawn(values, logarithmic))
-    x, counts = np.unique(finite, return_counts=True)
+    x, counts = np.unique(axis.places(values[np.isfinite(values)]), return_counts=True)
     return x, np.cumsum(counts) / max(values.size, 1)
 
 
@@ -75,65 +49,71 @@ class Distributions:
 
     Attributes
     ----------
-    violins, shares : figure
+    replicas, shares : figure
     points, steps : ColumnDataSource
-        The replicas on the violins, and the lines of shares.
+        The replicas, and the lines of shares.
+    axis : ValueAxis
+        Of the values, as they were drawn last.
     """
 
     def __init__(self, measure: str, logarithmic: bool, names: Sequence[str]) -> None:
         self._logarithmic = logarithmic
-        self._outlines = ColumnDataSource({"xs": [], "ys": [], "colour": []})
+        self.axis = value_axis(np.empty(0), logarithmic)
         self.points = ColumnDataSource({"x": [], "y": [], "colour": [], "run": [], "value": [], "replica": []})
         self._middles = ColumnDataSource({"x0": [], "x1": [], "y": [], "colour": []})
         self.steps = ColumnDataSource({"xs": [], "ys": [], "colour": [], "run": []})
-        self.violins = self._make_violins(measure, names)
+        self._breaks = break_line("width"), break_line("height")
+        self.replicas = self._make_replicas(measure, names)
         self.shares = self._make_shares(measure)
 
-    def _make_violins(self, measure: str, names: Sequence[str]) -> Any:
-        title = f"{capitalised(measure)}   points: replicas   bar: median"
-        fig = empty_figure(title, "plot-Violins", "", measure, x_range=(-0.6, max(len(names), 1) - 0.4), height=300)
-        fig.patches("xs", "ys", fill_color="colour", fill_alpha=0.18, line_color="colour", source=self._outlines)
+    def _make_replicas(self, measure: str, names: Sequence[str]) -> Any:
+        title = f"{capitalised(measure)}   each point a replica; bar: median"
+        ranges: dict[str, Any] = {"x_range": (-0.6, max(len(names), 1) - 0.4), "y_range": Range1d()}
+        fig = empty_figure(title, "plot-Replicas", "", measure, height=300, **ranges)
         fig.segment("x0", "y", "x1", "y", color="colour", line_width=3, source=self._middles)
         points = fig.scatter("x", "y", color="colour", size=7, fill_alpha=0.75, source=self.points)
         fig.add_tools(
             HoverTool(renderers=[points], tooltips="@run, replica @replica: @value{0.[000]e+0}", visible=False)
         )
         fig.xaxis[0].ticker = FixedTicker(ticks=list(range(len(names))))
-        labels = {str(i): name for i, name in enumerate(names)}
-        fig.xaxis[0].formatter = CustomJSTickFormatter(args={"labels": labels}, code="return labels[tick] || ''")
+        fig.xaxis[0].major_label_overrides = dict(enumerate(names))
         fig.xgrid.grid_line_color = None
-        self._mark(fig.yaxis[0])
+        fig.yaxis[0].ticker = FixedTicker(ticks=[])
+        fig.add_layout(self._breaks[0])
         return fig
 
     def _make_shares(self, measure: str) -> Any:
+        ranges: dict[str, Any] = {"x_range": Range1d(), "y_range": (-0.03, 1.03)}
         fig = empty_figure(
-            "Empirical distribution over replicas", "plot-Shares", measure, "share", y_range=(-0.03, 1.03), height=300
+            "Empirical distribution over replicas", "plot-Shares", measure, "share of replicas", height=300, **ranges
         )
         lines = fig.multi_line("xs", "ys", color="colour", line_width=2.5, source=self.steps)
         fig.add_tools(HoverTool(renderers=[lines], tooltips="@run: $y{0 %}", visible=False))
-        self._mark(fig.xaxis[0])
+        fig.xaxis[0].ticker = FixedTicker(ticks=[])
+        fig.add_layout(self._breaks[1])
         return fig
-
-    def _mark(self, axis: Any) -> None:
-        if self._logarithmic:
-            axis.formatter = CustomJSTickFormatter(code=_POWERS)
 
     def update(self, samples: Sequence[Sample]) -> None:
         """Draw the values of the runs; called with the document's lock."""
-        outlines: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": []}
+        axis = value_axis(np.concatenate([np.empty(0), *(one.values for one in samples)]), self._logarithmic)
+        if axis.ticks != self.axis.ticks or axis.ends != self.axis.ends:
+            self.axis = axis
+            for own, span, ends in (
+                (self.replicas.yaxis[0], self._breaks[0], self.replicas.y_range),
+                (self.shares.xaxis[0], self._breaks[1], self.shares.x_range),
+            ):
+                axis.mark(own, span)
+                ends.update(start=axis.ends[0], end=axis.ends[1])
         points: dict[str, list[Any]] = {"x": [], "y": [], "colour": [], "run": [], "value": [], "replica": []}
         middles: dict[str, list[Any]] = {"x0": [], "x1": [], "y": [], "colour": []}
         for i, one in enumerate(samples):
-            heights, at = drawn(one.values, self._logarithmic), np.flatnonzero(np.isfinite(one.values))
-            if np.unique(heights).size >= FEWEST:
-                x, y = violin(heights)
-                outlines["xs"].append(i + x)
-                outlines["ys"].append(y)
-                outlines["colour"].append(one.colour)
-            if heights.size:
+            at = np.flatnonzero(np.isfinite(one.values))
+            heights = axis.places(one.values[at])
+            middle = quartile(one.values, 0.5)
+            if np.isfinite(middle):
                 middles["x0"].append(i - 0.2)
                 middles["x1"].append(i + 0.2)
-                middles["y"].append(float(np.median(heights)))
+                middles["y"].append(float(axis.places(np.array([middle]))[0]))
                 middles["colour"].append(one.colour)
             points["x"] += list(i + 0.3 * ((at * _GOLDEN) % 1.0 - 0.5))
             points["y"] += list(heights)
@@ -141,22 +121,15 @@ class Distributions:
             points["run"] += [one.name] * at.size
             points["value"] += list(one.values[at])
             points["replica"] += list(map(int, at))
-        self._outlines.data, self.points.data, self._middles.data = outlines, points, middles
+        self.points.data, self._middles.data = points, middles
         self.steps.data = self._staircases(samples)
 
     def _staircases(self, samples: Sequence[Sample]) -> dict[str, list[Any]]:
-        """Return the steps of every run, drawn on to where the last run's end."""
-        curves = [shares_reached(one.values, self._logarithmic) for one in samples]
-        ends = [x[-1] for x, _ in curves if x.size]
-        starts = [x[0] for x, _ in curves if x.size]
-        low, high = (min(starts), max(ends)) if ends else (0.0, 1.0)
-        margin = 0.03 * max(high - low, 1e-9)
+        """Return the steps of every run, drawn from one end of the axis to the other."""
         xs, ys = [], []
-        for x, y in curves:
-            x, y = (
-                np.concatenate([[low - margin], x, [high + margin]]),
-                np.concatenate([[0.0], y, y[-1:] if y.size else [0.0]]),
-            )
-            xs.append(np.repeat(x, 2)[1:])
-            ys.append(np.repeat(y, 2)[:-1])
+        for one in samples:
+            x, y = shares_reached(one.values, self.axis)
+            ends = self.axis.ends
+            xs.append(np.repeat(np.concatenate([ends[:1], x, ends[1:]]), 2)[1:])
+            ys.append(np.repeat(np.concatenate([[0.0], y, y[-1:] if y.size else [0.0]]), 2)[:-1])
         return {"xs": xs, "ys": ys, "colour": [one.colour for one in samples], "run": [one.name for one in samples]}

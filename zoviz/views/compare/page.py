@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,38 +14,41 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.benchmark.run_comparison import BEST_GAP, MEASURES, SIGNED, ComparedRun, Quartiles, compared, paired
+from zoviz.benchmark.run_comparison import BEST_GAP, CALLS, MEASURES, SIGNED, ComparedRun, Quartiles, compared, paired
+from zoviz.views.common.downloads import download_row
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors
-from zoviz.views.common.style import batched_changes, note, section, tooltip, update_changed
+from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
 from zoviz.views.compare.distributions import Distributions, Sample, capitalised
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
 _SWATCH = "<span style='color:{colour}' aria-hidden='true'>&#9644;</span> {name}"
 _EMPTY = (
-    "There is nothing to compare yet. Start a run, or tick some under Stored runs and put them on the plots: the runs "
-    "on the plots stand side by side here."
+    "<b>Compare runs side by side</b>: a table of what differs and how far they got, distributions over replicas, and "
+    "tests of paired replicas. It shows the runs on the plots; add stored ones under Stored runs."
 )
 _HINT = (
-    "Medians, and in brackets the quartiles, over replicas. A best point that is feasible within the tolerance may lie "
-    "below f*: its gap counts as 0. Replica r of two runs on one problem with one seed begins "
-    "at the same point and meets the same noise, so that their differences are paired: Wilcoxon's signed ranks at 1 %, "
-    "corrected by Holm for the number of comparisons. At least eight differing pairs are needed."
+    "Medians over replicas, quartiles in brackets. A best point may lie below f* within the feasibility tolerance; its "
+    "gap then counts as 0. Replica r of two runs with the same problem and seed starts at the same point and meets the "
+    "same noise, so their differences are paired: Wilcoxon signed-rank test at 1 %, corrected by Holm. At least eight "
+    "differing pairs are needed."
 )
+_SEVERAL = "These runs are on {} different problems. Figures and comparison show one problem at a time."
 
 
-def spread_words(quartiles: Quartiles) -> str:
-    """Return a median with its quartiles in words; "none" stands for replicas without a value."""
-    lower, median, upper = ("none" if np.isinf(value) else f"{value:.3g}" for value in quartiles)
-    return median if lower == median == upper else f"{median} ({lower} to {upper})"
+def spread_html(quartiles: Quartiles, form: str = ".3g") -> str:
+    """Return a median, and below it the quartiles; "none" stands for replicas without a value."""
+    lower, median, upper = ("none" if np.isinf(value) else f"{value:{form}}" for value in quartiles)
+    return median if lower == median == upper else f"{median}<small>({lower} to {upper})</small>"
 
 
 def measure_html(run: ComparedRun, measure: str) -> str:
     """Return a measure of a run as HTML, and below it how many replicas' best point lies below f*; "" without it."""
     if measure not in run.measures:
         return ""
-    below = f"<br>{run.below} of {len(run.measures[measure])} below f*, by tolerance" if run.below else ""
-    return spread_words(run.quartiles(measure)) + (below if measure == BEST_GAP else "")
+    below = f"<small>{run.below} of {len(run.measures[measure])} below f*, by tolerance</small>" if run.below else ""
+    spread = spread_html(run.quartiles(measure), ",.0f" if measure == CALLS else ".3g")
+    return spread + (below if measure == BEST_GAP else "")
 
 
 def measures_among(runs: Sequence[ComparedRun]) -> list[str]:
@@ -52,23 +58,61 @@ def measures_among(runs: Sequence[ComparedRun]) -> list[str]:
 
 
 def table_html(runs: Sequence[ComparedRun], colours: dict[str, str]) -> str:
-    """Return the runs as rows of a table: verdict, parameters that differ, and every measure that one of them has."""
-    measures = measures_among(runs)
-    parameters = any(one.parameters for one in runs)
-    heads = ["Run", "Problem", "Verdict", *(["What differs"] if parameters else []), *map(capitalised, measures)]
-    head = "".join(f"<th>{html.escape(title)}</th>" for title in heads)
+    """Return the runs as rows of a table, grouped by problem: what differs, verdict, calls, and all other measures."""
+    measures = [CALLS, *(name for name in measures_among(runs) if name != CALLS)]
+    heads = ["Run", "What differs", "Verdict", *map(capitalised, measures)]
+    head = "".join(f"<th{' class=number' if at > 2 else ''}>{html.escape(one)}</th>" for at, one in enumerate(heads))
     rows = []
-    for one in runs:
-        differs = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
-        words = [one.problem, one.verdict, *([differs] if parameters else [])]
-        numbers = [measure_html(one, name) for name in measures]
-        rows.append(
-            f"<tr><td>{_SWATCH.format(colour=colours[one.name], name=html.escape(one.name))}</td>"
-            + "".join(f"<td{' class=text' if word is differs else ''}>{html.escape(word)}</td>" for word in words)
-            + "".join(f"<td class='number'>{word}</td>" for word in numbers)
-            + "</tr>"
-        )
+    for problem in problems_of(runs):
+        rows.append(f"<tr class='group'><th colspan='{len(heads)}' scope='rowgroup'>{html.escape(problem)}</th></tr>")
+        for one in runs:
+            if one.problem == problem:
+                numbers = "".join(f"<td class='number'>{measure_html(one, name)}</td>" for name in measures)
+                name = _SWATCH.format(colour=colours[one.name], name=html.escape(one.name))
+                words = f"<td class='text'>{html.escape(differences_of(one))}</td><td>{html.escape(one.verdict)}</td>"
+                rows.append(f"<tr><td>{name}</td>{words}{numbers}</tr>")
     return f"<table class='zoviz-compare'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def problems_of(runs: Sequence[ComparedRun]) -> list[str]:
+    """Return the problems of runs, each once."""
+    return list(dict.fromkeys(one.problem for one in runs))
+
+
+def differences_of(run: ComparedRun) -> str:
+    """Return what differs from the other runs, as text."""
+    return ", ".join(f"{name} = {value}" for name, value in run.parameters.items())
+
+
+def table_csv(runs: Sequence[ComparedRun]) -> bytes:
+    """Return a line for each run, with the quartiles of every measure."""
+    measures = measures_among(runs)
+    heads = [f"{name}, {part}" for name in measures for part in Quartiles._fields]
+    lines = [["run", "problem", "solver", "verdict", "what differs", "replicas", *heads]]
+    for one in runs:
+        known = [one.quartiles(name) if name in one.measures else ("", "", "") for name in measures]
+        replicas = str(max(map(len, one.measures.values())))
+        words = [one.name, one.problem, one.solver, one.verdict, differences_of(one), replicas]
+        lines.append([*words, *(str(value) for three in known for value in three)])
+    return _written(lines)
+
+
+def replicas_csv(runs: Sequence[ComparedRun]) -> bytes:
+    """Return a line for each replica, with every measure: what the figures show."""
+    measures = measures_among(runs)
+    lines = [["run", "problem", "replica", *measures]]
+    for one in runs:
+        columns = [one.measures.get(name) for name in measures]
+        for r in range(max(map(len, one.measures.values()))):
+            values = ["" if column is None else str(column[r]) for column in columns]
+            lines.append([one.name, one.problem, str(r), *values])
+    return _written(lines)
+
+
+def _written(lines: Sequence[Sequence[str]]) -> bytes:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(lines)
+    return file.getvalue().encode()
 
 
 class ComparePage(pn.viewable.Viewer):
@@ -85,7 +129,7 @@ class ComparePage(pn.viewable.Viewer):
         As they were at the last look.
     table, differences : HTML
     figures : Distributions or None
-    body, hint : Column, HTML
+    body, hint : Column
         What is shown where there are runs, and where there are none.
     """
 
@@ -119,12 +163,19 @@ class ComparePage(pn.viewable.Viewer):
             visible=False,
         )
         self._row = pn.Row(sizing_mode="stretch_width")
-        self.hint = note(_EMPTY)
+        start = pmui.Button(label="Start a run", size="small", on_click=lambda _: controller.start(), margin=(6, 10))
+        self.hint = pn.Column(note(_EMPTY), start, margin=(8, 0))
+        self.several = note("", visible=False)
+        files = {
+            "Table, CSV": ("compare.csv", lambda: table_csv(self.runs)),
+            "Replicas, CSV": ("compare_replicas.csv", lambda: replicas_csv(self.runs)),
+        }
         self.body = pn.Column(
             pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
-            pn.Row(self._select, self._select_problem, margin=0),
+            self.several,
+            pn.FlexBox(self._select, self._select_problem, download_row(files), align_items="end", margin=0),
             self._row,
-            section("Paired differences"),
+            section("Paired comparison"),
             self.differences,
             note(_HINT),
             sizing_mode="stretch_width",
@@ -159,12 +210,16 @@ class ComparePage(pn.viewable.Viewer):
         update_changed(self.body, visible=bool(self.runs))
         offered = measures_among(self.runs)
         update_changed(self.table, object=table_html(self.runs, self._colours) if self.runs else "")
-        problems = list(dict.fromkeys(one.problem for one in self.runs))
+        problems = problems_of(self.runs)
         update_changed(self._select_problem, visible=len(problems) > 1)
+        update_changed(self.several, object=muted_html(_SEVERAL.format(len(problems))), visible=len(problems) > 1)
         self.param.measure.objects, self.param.problem.objects = offered or [None], problems or [None]
         measure = self.measure if self.measure in offered else offered[0] if offered else None
-        # The newest run's, where the one before is gone.
-        problem = self.problem if self.problem in problems else problems[-1] if problems else None
+        counts = Counter(one.problem for one in self.runs)
+        # Where the one before is gone, the one with most runs, of equally many the newest.
+        problem = (
+            self.problem if self.problem in problems else max(reversed(problems), key=counts.__getitem__, default=None)
+        )
         if (measure, problem) == (self.measure, self.problem):
             self._draw()
         else:
@@ -174,19 +229,19 @@ class ComparePage(pn.viewable.Viewer):
         """Draw the measure that is chosen."""
         if self.measure is None:
             return
+        runs = [one for one in self.runs if one.problem == self.problem]  # other problems' values have no common axis
         samples = [
             Sample(one.name, self._colours[one.name], one.measures.get(self.measure, np.full(1, np.inf)))
-            for one in self.runs
-            if one.problem == self.problem  # values of different problems have no common axis
+            for one in runs
         ]
         signed = self.measure in SIGNED and any(bool((one.values <= 0.0).any()) for one in samples)
         wanted = (self.measure, signed, tuple(one.name for one in samples))
         with batched_changes(pn.state.curdoc if wanted != self._drawn else None):
             if wanted != self._drawn or self.figures is None:
                 self._drawn, self.figures = wanted, Distributions(self.measure, not signed, wanted[2])
-                figures = self.figures.violins, self.figures.shares
+                figures = self.figures.replicas, self.figures.shares
                 panes = [pn.pane.Bokeh(one, sizing_mode="stretch_width") for one in figures]
                 self._row.objects = panes
             self.figures.update(samples)
-        comparisons = paired(self.runs, self.measure, np.random.default_rng(0))
+        comparisons = paired(runs, self.measure, np.random.default_rng(0))
         update_changed(self.differences, object=paired_html(comparisons))

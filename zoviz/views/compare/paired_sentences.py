@@ -12,9 +12,11 @@ TABLE_STYLE = """
 table.zoviz-compare {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums}
 .zoviz-compare th {text-align: left; font-weight: 600; opacity: .65; padding: 4px 14px 4px 0; white-space: nowrap}
 .zoviz-compare td {padding: 4px 14px 4px 0; vertical-align: top; white-space: nowrap}
-.zoviz-compare td.text {white-space: normal; min-width: 160px; overflow-wrap: anywhere}
+.zoviz-compare td.text {white-space: normal; min-width: 190px; overflow-wrap: anywhere}
 .zoviz-compare tr + tr td {border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
 .zoviz-compare .number {text-align: right; white-space: nowrap}
+.zoviz-compare small {display: block; font-size: 11.5px; opacity: .8}
+.zoviz-compare .group th {padding-top: 10px; opacity: 1}
 """
 _MOST_PAIRS = 28
 """Comparisons that are listed: those of eight runs."""
@@ -27,8 +29,8 @@ def paired_html(comparisons: Sequence[Comparison]) -> str:
     lines = []
     for one in comparisons[:_MOST_PAIRS]:
         lines.append(
-            f"<div><b>{html.escape(one.first)}</b> {one.verb} <b>{html.escape(one.second)}</b>: "
-            f"<span style='opacity:.75'>{html.escape(one.evidence)}</span></div>"
+            f"<div><b>{html.escape(one.first)}</b> {one.verb} <b>{html.escape(one.second)}</b> "
+            f"<span style='opacity:.8;margin-left:8px'>{html.escape(one.evidence)}</span></div>"
         )
     more = len(comparisons) - _MOST_PAIRS
     return "".join(lines) + (muted_html(f"… and {more} more.") if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Files of a benchmark's results: buttons for runs, curves and the table of solvers."""
+"""A row of buttons that download files, each made when it is asked for."""
 
 from __future__ import annotations
 
