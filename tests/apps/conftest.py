@@ -97,22 +97,23 @@ def page(open_page: Callable[..., Page]) -> Page:
 
 @pytest.fixture
 def open_lab(open_page: Callable[..., Page]) -> Callable[..., Lab]:
-    """``open_lab(url, **options)``: one more page, with the dashboard at this address."""
+    """``open_lab(url, **options)``: one more page, with the dashboard at this address, in the room of the run."""
 
     def open_one(url: str, **options: Any) -> Lab:
-        return Lab(open_page(**options)).visit(url)
+        return Lab(open_page(**options)).visit(url if "?" in url else f"{url}?room=run")
 
     return open_one
 
 
 @pytest.fixture
 def lab(page: Page, server: Server) -> Iterator[Lab]:
-    """A page with the dashboard."""
-    lab = Lab(page).visit(server.url)
+    """A page with the dashboard, in the room of the run."""
+    lab = Lab(page).visit(f"{server.url}?room=run")
     yield lab
-    if not page.is_closed() and lab.enabled("Stop"):  # its session, and so its run, would outlive the page for a while
-        with contextlib.suppress(playwright_errors()):  # it may end by itself at this moment
-            page.get_by_role("button", name="Stop", exact=True).click(timeout=3000)
+    for button in ("Stop", "Stop the run"):  # else its session, and so its run, would outlive the page for a while
+        if not page.is_closed() and lab.enabled(button):
+            with contextlib.suppress(playwright_errors()):  # it may end by itself at this moment
+                page.get_by_role("button", name=button, exact=True).click(timeout=3000)
 
 
 @pytest.fixture

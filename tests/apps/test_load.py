@@ -69,8 +69,8 @@ def late_share(report: Path, clicking: Lab, meanwhile: Callable[[], None], what:
         f"{what}: loop lag p50 {1e3 * middle:.1f} ms, p99 {1e3 * late:.1f} ms; "
         f"a click answered after {statistics.median(waits):.2f} s (median of {len(waits)})"
     )
-    clicking.press("Reset")
-    clicking.until(lambda: clicking.status() == "ready", "the reset is answered", 10)
+    clicking.remove()
+    clicking.until(lambda: clicking.status() == "ready", "the removal is answered", 10)
     return float(late)
 
 

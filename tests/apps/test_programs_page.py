@@ -85,7 +85,7 @@ def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store,
     lab.until(lambda: lab.field("Primal step c").input_value() == "0.001", "the form is the run's")
     lab.type("Primal step c", "2e-3")
     lab.until(lambda: lab.field("Primal step c").input_value() == "0.002", "the value taken")
-    lab.press("Continue")
+    lab.press("Start")
     lab.end("finished")
     fork = store.runs(text="begun so", sort="-created")[0]
     lab.until(lambda: store.load(fork.id).status == "finished", "it stored")

@@ -88,7 +88,7 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     lab.until(lambda: details.bounding_box()["y"] < 800, "its details are in sight")
     lab.press("Fork")
     lab.until(lambda: lab.status() == "paused", "the fork where it leaves its run")
-    lab.press("Continue")
+    lab.press("Start")
     lab.until(lambda: lab.status() == "finished", "the fork at its end")
     assert store.count() == 3 and store.runs()[0].parent == store.runs(text="narrow", sort="created")[0].id
     lab.until(lambda: len(lab.drawn()) >= 2, "both on the plots")

@@ -96,8 +96,9 @@ class Lab:
         self.page.get_by_role("button", name=button, exact=True).click(timeout=1000 * self.patience)
 
     def enabled(self, button: str) -> bool:
-        """Whether a button can be pressed."""
-        return self.page.get_by_role("button", name=button, exact=True).is_enabled()
+        """Whether a button is there and can be pressed."""
+        found = self.page.get_by_role("button", name=button, exact=True)
+        return found.count() > 0 and found.is_enabled()
 
     def tab(self, name: str) -> None:
         """Show a tab of the sidebar."""
@@ -175,6 +176,10 @@ class Lab:
         """Choose from the menu of a run's row."""
         self.row(key).get_by_role("button", name="Menu of").click()
         self.row(key).get_by_role("menuitem", name=item).click()
+
+    def remove(self, key: str = "run1") -> None:
+        """Remove a run from the page."""
+        self.choose_of_run(key, "Remove from the plots")
 
     def start(self, key: str = "run1") -> None:
         """Press Start and wait until the run has lines, and the plots are in sight."""

@@ -73,7 +73,7 @@ def steer(lab: Lab, solver: str) -> None:
         lab.until(lambda count=count: len(lab.data("marks", "text")) == count, f"{label} is marked")
     radius, share = lab.data("marks", "text")
     assert "Trust radius scale" in radius and "Share of restarts" in share
-    lab.press("Continue")
+    lab.press("Start")
     lab.until(lambda: lab.iteration() > held + 3, "it goes on")
 
 

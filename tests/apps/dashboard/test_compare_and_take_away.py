@@ -43,7 +43,7 @@ def test_two_runs_side_by_side(lab: Lab) -> None:
     lab.until(lambda: names[0] not in " ".join(lab.drawn()), "the first run is off the plots")
     assert lab.row("run2").count() == 1 and len(lab.data("source-run2", "gap")) == 61
 
-    lab.press("Reset")
+    lab.remove("run2")
     lab.until(lambda: lab.row("run2").count() == 0, "the current run is off the shelf")
     lab.end("ready")
     lab.start("run3")
@@ -68,7 +68,7 @@ def test_the_range_forgets_the_runs_that_are_gone(lab: Lab) -> None:
     lab.settle(Iterations="60", Seconds="auto", Replicas="2")
     lab.start()
     lab.end("finished")
-    lab.press("Reset")
+    lab.remove()
     lab.end("ready")
     end = "return find('plot-Gap').x_range.end"
     lab.until(lambda: lab.js(end) < 20, "the range is that of empty plots")
@@ -131,7 +131,7 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
         lab.until(lambda before=before: lab.field("Primal step c").input_value() != before, "the change is taken")
         lab.press("Step")
         lab.until(lambda steps=steps: lab.iteration() == steps, "one more step is taken")
-    lab.press("Continue")
+    lab.press("Start")
     lab.end("finished")
     assert lab.data("marks", "text"), "changes within a second of the run are one drag, and marked once"
 

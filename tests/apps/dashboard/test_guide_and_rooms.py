@@ -263,13 +263,18 @@ def test_stored_runs_are_ticked_opened_and_labelled_by_keys(lab: Lab) -> None:
 
 
 @pytest.mark.slow
-def test_buttons_and_rooms_stand_in_one_line_on_a_narrow_window(open_lab: Callable[..., Lab], server: Server) -> None:
+def test_rooms_and_buttons_stand_in_one_line_each_on_a_narrow_window(
+    open_lab: Callable[..., Lab], server: Server
+) -> None:
     for width, height in ((1100, 700), (1440, 900)):
         lab = open_lab(server.url, viewport={"width": width, "height": height})
-        names = ("Start", "Reset", "Gallery", "Experiments", "Stored runs", "Help and keys")
-        boxes = [lab.page.get_by_role("button", name=name, exact=True).bounding_box() for name in names]
-        middles = [box["y"] + 0.5 * box["height"] for box in boxes]
-        assert max(middles) - min(middles) < 12 and max(box["x"] + box["width"] for box in boxes) <= width
+        for names in (
+            ("Gallery", "Experiments", "Stored runs", "Copy link", "Help and keys"),
+            ("Start", "Stop", "Undo"),
+        ):
+            boxes = [lab.page.get_by_role("button", name=name, exact=True).bounding_box() for name in names]
+            middles = [box["y"] + 0.5 * box["height"] for box in boxes]
+            assert max(middles) - min(middles) < 12 and max(box["x"] + box["width"] for box in boxes) <= width
 
 
 # How far down the picture, the multipliers' plot and the row of the first run reach, in pixels of the window.

@@ -57,7 +57,7 @@ def seconds(lab: Lab) -> float:
 
 def goes_on_and_stops(lab: Lab, held: int) -> None:
     """Continue a run that is held at this iteration, then stop it."""
-    lab.press("Continue")
+    lab.press("Start")
     lab.until(lambda: lab.iteration() > held, "the run goes on")
     lab.end("running")
     lab.press("Stop")
@@ -164,10 +164,10 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     assert (lab.iteration(), lab.status()) == (held + 2, "paused")
     goes_on_and_stops(lab, held + 2)
 
-    lab.press("Reset")
+    lab.remove()
     lab.end("ready")
     lab.until(lambda: lab.row("run1").count() == 0, "the run is off the shelf")
-    lab.until(lambda: lab.iteration() == 0 and not lab.enabled("Reset"), "the counters are back")
+    lab.until(lambda: lab.iteration() == 0 and not lab.enabled("Stop"), "the counters are back")
 
     lab.press("Step")  # which begins a run
     lab.end("paused")

@@ -45,10 +45,10 @@ def test_a_run_whose_measures_raise_ends_as_failed_with_its_sentence_and_start_i
     until(lambda: page.look() or not page.controller.active)
     assert page.controller.status == "failed" and "the meter has no battery" in message(page)
     buttons = page.buttons.buttons
-    assert not buttons["start"].disabled and buttons["stop"].disabled and buttons["unpause"].disabled
+    assert not buttons["start"].disabled and buttons["stop"].disabled and buttons["start"].label == "Start"
     page.controller.stop()
     assert page.controller.status == "failed", "Stop has nothing to do, and says nothing"
-    page.controller.reset()
+    page.controller.forget("run1")
     assert page.controller.status == "ready"
 
 

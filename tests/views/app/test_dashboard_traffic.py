@@ -79,7 +79,7 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
     def note(word: str) -> Callable[[Any], None]:
         return lambda _: order.append(word)
 
-    dashboard.buttons.buttons["pause"].param.watch(note("button"), "disabled")
+    dashboard.buttons.buttons["start"].param.watch(note("button"), "label")
     dashboard.run_list.param.watch(note("list"), "rows")
     # Bokeh's own models must wait for a look: a handler may lack the document's lock.
     dashboard.status_bar.counters.on_change("tags", lambda attr, old, new: order.append("counters"))

@@ -68,14 +68,14 @@ def test_cards_hear_of_the_status_as_soon_as_a_command_is_given(make: Callable[[
     controller.param.watch(lambda *events: heard.extend(event.new for event in events), ["status", "active"])
     controller.start()
     assert heard == ["running", True] and [one.run for one in controller.runs_shown.runs.values()] == [controller.run]
-    controller.pause()
+    controller.start_or_pause()
     until(lambda: controller.look() or controller.status == "paused")
-    controller.unpause()
+    controller.start_or_pause()
     until(lambda: controller.look() or controller.status == "running")
     controller.stop()
     until(lambda: ended(controller))
     assert controller.status == "stopped" and len(controller.runs_shown.runs) == 1
-    controller.reset()
+    controller.forget("run1")
     assert (controller.run, controller.status, controller.runs_shown.runs) == (None, "ready", {})
 
 
@@ -195,14 +195,13 @@ def test_a_start_while_data_load_waits_and_then_begins(live_runs: LiveRuns) -> N
 def test_stop_calls_off_a_start_that_waits_and_data_that_fail_are_told_of(live_runs: LiveRuns) -> None:
     source = Source()
     page = RunController(source, live_runs=live_runs)
-    for end in (page.stop, page.reset):
-        source.complaint, source.loading = "Loading the data of X.", True
-        page.start()
-        assert page.waiting
-        end()
-        source.complaint, source.loading = "", False
-        page.look()
-        assert not page.waiting and page.run is None
+    source.complaint, source.loading = "Loading the data of X.", True
+    page.start()
+    assert page.waiting
+    page.stop()
+    source.complaint, source.loading = "", False
+    page.look()
+    assert not page.waiting and page.run is None
     source.complaint, source.loading = "Loading the data of X.", True
     page.start(steps=1)
     source.complaint, source.loading = "There are no data.", False

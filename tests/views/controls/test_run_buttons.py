@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from helpers.waiting import until
 from zoviz import Run
 from zoviz.diagnosis.verdict import Word, verdict_of
 from zoviz.problems import NonconvexQCQP
@@ -32,7 +33,7 @@ def late_words(looks: int = 240, changed: int = 120) -> tuple[set[str], int]:
             page.controller.watch_run(run)
         page.controller.look()
         page.status_bar.update()
-        said = re.search(r"zoviz-verdict'[^>]*>(\w+)<", page.status_bar.counters.tags[0])
+        said = re.search(r"zoviz-verdict'[^>]*>(\w+)<", page.status_bar.counters.tags[1])
         shown.append(said[1] if said else "")
         true.append(str(verdict_of(run).word))
 
@@ -60,3 +61,37 @@ def test_calls_per_second_are_told_from_the_first_look_on() -> None:
 
     run.run(observer=look)
     assert len(shown) >= 3 and "0" not in shown
+
+
+def test_one_button_starts_pauses_and_goes_on() -> None:
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM())
+    page.form.settings.param.update(iterations=None, seconds=60.0, replicas=1)
+    button = page.buttons.buttons["start"]
+    assert set(page.buttons.buttons) == {"start", "step", "stop", "undo"} and button.label == "Start"
+    button.clicks += 1
+    assert button.label == "Pause" and not button.disabled
+    button.clicks += 1
+    until(lambda: page.look() or page.controller.status == "paused")
+    assert button.label == "Start" and not button.disabled
+    button.clicks += 1
+    until(lambda: page.look() or page.controller.status == "running")
+    page.controller.stop()
+    until(lambda: page.look() or not page.controller.active)
+    assert button.label == "Start" and not button.disabled
+
+
+def test_undo_gives_a_value_that_a_rule_had_chosen_back_to_the_rule() -> None:
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM())
+    page.form.settings.param.update(iterations=None, seconds=60.0, replicas=1)
+    page.controller.start()
+    run = page.controller.run
+    assert run is not None
+    until(lambda: run.progress.iteration > 2)
+    chosen = run.parameters["primal_step"]
+    page.controller.steer({"primal_step": 0.5 * chosen})
+    until(lambda: page.look() or page.controller.undoable)
+    page.controller.undo()
+    until(lambda: page.look() or run.parameters["primal_step"] == chosen)
+    assert run.solver.primal_step is None, "auto again, not the number that it stands for"
+    page.controller.stop()
+    run.wait()

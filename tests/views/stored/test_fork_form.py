@@ -51,7 +51,8 @@ def dashboard(page: Dashboard) -> Iterator[Dashboard]:
     page.rooms.open = "runs"
     page.stored_runs.table.tabulator.selection = [0]
     yield page
-    page.controller.reset()
+    for key in tuple(page.controller.runs_shown.runs):
+        page.controller.forget(key)
     page.rooms.open = "run"
 
 
@@ -66,7 +67,7 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(
     page = dashboard.stored_runs
     page.fork.at = 700
     # No value comes until the run has been told to pause: else, on a fast machine, the 700 are over by then, and the
-    # Continue that is meant for the pause ends the fork's waiting.
+    # Start that is meant for the pause ends the fork's waiting.
     evaluate, gate = NonconvexQCQP.evaluate, threading.Event()
 
     def evaluate_behind_gate(problem: NonconvexQCQP, *args: Any, **kwargs: Any) -> Evaluation:
@@ -83,7 +84,7 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(
     assert run.progress.iteration < 700
     dashboard.controller.unpause()
     until(lambda: run.progress.iteration == 700 and run.status == "paused")
-    assert message(dashboard).startswith("Forked at iteration 700: change parameters, then press Continue.")
+    assert message(dashboard).startswith("Forked at iteration 700: change parameters, then press Start.")
     field = dashboard.form.picker.solver_form.fields["primal_step"]
     assert field.value == 2e-3 and not field.disabled and dashboard.form.picker.solver is run.solver
     field.value = 3e-3

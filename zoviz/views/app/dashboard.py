@@ -30,7 +30,7 @@ from zoviz.views.app.guide import Guide
 from zoviz.views.app.page_address import apply_query, query_for, query_of, show_runs, shown_ids
 from zoviz.views.app.page_template import page_template
 from zoviz.views.app.process import prepare
-from zoviz.views.app.rooms import Room, Rooms
+from zoviz.views.app.rooms import Room, Rooms, RunChip, copy_link
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
@@ -39,7 +39,16 @@ from zoviz.views.common.connection import watch_connection
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import drop_views_with_session, harden_page, messages_wait
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import THEME, tooltip, use_own_resources
+from zoviz.views.common.style import (
+    RUN_ROOM,
+    SIDEBAR,
+    STICKY,
+    THEME,
+    Grid,
+    tooltip,
+    update_changed,
+    use_own_resources,
+)
 from zoviz.views.controls.about_problem import typeset_formulas
 from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
@@ -162,7 +171,8 @@ class Dashboard(pn.viewable.Viewer):
         self.benchmark: BenchmarkPage | None = None
         self.controller = RunController(self.form, store, live_runs, person)
         self.board = Board(self.controller.runs_shown)
-        self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
+        self.buttons, self.go_back = RunButtons(self.controller), GoBack(self.controller)
+        self.status_bar = StatusBar(self.controller, [self.buttons, self.go_back])
         self.figure_download = FigureDownload(self.board)
         self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.diagnosis = DiagnosisDrawer(self.controller)
@@ -175,10 +185,8 @@ class Dashboard(pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
         self.rails, self.best_design = ConstraintRails(), BestDesignCard()
-        solver_picture, problem_picture = self.pictures
-        # At 1440 x 900 the picture ends the first row, the dual variables the second; runs begin in the third.
-        self.board.beside(problem_picture, after="Violation")
-        for card in (self.best_design, self.rails, runs, solver_picture, self.output):
+        self.board.beside(self.rails, after="Violation")
+        for card in (runs, self.output):
             self.board.beside(card)
         self.updates = deque(self._beside())
         self.rooms = Rooms(self._rooms())
@@ -224,10 +232,13 @@ class Dashboard(pn.viewable.Viewer):
 
     def _make_run(self) -> pn.viewable.Viewable:
         controls = self.board.controls()
-        controls.extend([self.diagnosis.switch(), GoBack(self.controller)])
-        return pn.Column(
-            self.run_list, controls, self.diagnosis, self.board, sizing_mode="stretch_width", min_height=800, margin=0
+        controls.append(self.diagnosis.switch())
+        solver_picture, problem_picture = self.pictures
+        plots = pn.Column(
+            self.run_list, controls, self.board, css_classes=["zoviz-plots"], sizing_mode="stretch_width", margin=0
         )
+        beside = pn.Column(self.best_design, problem_picture, solver_picture, css_classes=["zoviz-beside"], margin=0)
+        return Grid(plots, beside, self.diagnosis, columns=RUN_ROOM, sizing_mode="stretch_width", margin=0)
 
     def _make_experiments(self) -> ExperimentsPage:
         from zoviz.views.experiments.page import ExperimentsPage  # with all that the papers' experiments import
@@ -359,6 +370,7 @@ class Dashboard(pn.viewable.Viewer):
         run = self.controller.run
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
         self.status_bar.update()
+        self.go_back.update(None if run is None else self.controller.verdict(run))
 
     def draw(self, seconds: float = inf, plots: int | None = None) -> bool:
         """Show what is new in the lines, then in lists and pictures; needs the document's lock.
@@ -439,18 +451,32 @@ class Dashboard(pn.viewable.Viewer):
         there = self.experiments is not None and self.rooms.open == EXPERIMENTS
         return self.experiments.experiment if there and self.experiments is not None else ""
 
+    def _header(self) -> pn.viewable.Viewable:
+        """The rooms' tabs, and at the right the run that goes on, the link and the help."""
+        right = pn.Row(RunChip(self.controller, self.rooms, RUN), copy_link(), Guide(self.controller), margin=0)
+        return pn.FlexBox(
+            self.rooms.bar,
+            right,
+            justify_content="space-between",
+            align_items="center",
+            flex_wrap="nowrap",
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
     def _main(self) -> pn.viewable.Viewable:
-        """Buttons and status, and under them the room that is open."""
-        right = pn.Row(self.rooms.bar, Guide(self.controller), align="center", margin=0)
-        bar = pn.FlexBox(self.buttons, right, justify_content="space-between", align_items="center")
+        """The room that is open, and above that of the run its bar, which stays in sight."""
         # They come once the page stands: while its widgets are laid out, each would measure every figure again.
         pn.state.onload(lambda: self.rooms.fill(RUN))
-        under_bar = (self.status_bar, self.diagnosis.line)
-        return pn.Column(bar, *under_bar, self.rooms, sizing_mode="stretch_width", margin=0)
+        bar = pn.Column(self.status_bar, self.diagnosis.line, stylesheets=[STICKY], sizing_mode="stretch_width")
+        bar.margin, bar.visible = 0, self.rooms.open == RUN
+        self.rooms.param.watch(lambda event: update_changed(bar, visible=event.new == RUN), "open")
+        return pn.Column(bar, self.rooms, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         self._begin_looking()
-        return pn.Row(pn.Column(self.form, width=340), self._main(), sizing_mode="stretch_width")
+        page = pn.Row(pn.Column(self.form, width=SIDEBAR), self._main(), sizing_mode="stretch_width")
+        return pn.Column(self._header(), page, sizing_mode="stretch_width")
 
     def _begin_looking(self) -> None:
         """Begin to look at the run a few times a second, once a page is there; stop with the page."""
@@ -486,14 +512,19 @@ class Dashboard(pn.viewable.Viewer):
         page = pmui.Page(
             title="zoviz",
             dark_theme=begins_dark(pn.state.cookies),
+            header=[self._header()],
             sidebar=[self.form],
+            sidebar_open=self.rooms.open == RUN,
+            sidebar_width=SIDEBAR,
             main=[self._main()],
-            sidebar_width=350,
             theme_config=THEME,
+            sx={"& .title": {"fontSize": "1.2rem"}},
             busy_indicator=None,
             template=page_template(),
         )
         harden_page(page)
+        # The forms are of the run alone: the other rooms have the whole width.
+        self.rooms.param.watch(lambda event: update_changed(page, sidebar_open=event.new == RUN), "open")
         return page
 
     def servable(

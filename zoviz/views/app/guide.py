@@ -7,9 +7,7 @@ from typing import NamedTuple
 import param
 from panel.custom import JSComponent
 
-from zoviz.runs.engine.stopping import RunStatus
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import NARROW_BAR, narrower
 
 
 class Stop(NamedTuple):
@@ -64,8 +62,7 @@ _STYLE = """
 button {font: inherit; cursor: pointer; color: inherit; background: none; border-radius: 4px; padding: 4px 12px;
   border: 1px solid color-mix(in srgb, currentColor 40%, transparent)}
 button.strong {background: #1d5c96; color: #fff; border-color: #1d5c96}
-.help {height: 30px; font-size: 14px; white-space: nowrap}
-@media (max-width: 1500px) {.help {padding: 4px 8px} .help span {display: none}}
+.help {height: 30px; font-size: 14px; padding: 4px 8px}
 dialog, .stop {font-size: 14.5px; line-height: 1.45; border-radius: 8px; padding: 16px 20px; border: 1px solid #8a8f98;
   color: var(--panel-on-background-color, #1a1a1a); background: var(--panel-background-color, #fff);
   box-shadow: 0 6px 30px #0006}
@@ -98,7 +95,7 @@ function seek(selector, root = document) {
 export function render({model}) {
     const box = document.createElement("div");
     box.innerHTML = `
-      <button class="help" type="button" aria-label="Help and keys"><span>Help </span>?</button>
+      <button class="help" type="button" aria-label="Help and keys">?</button>
       <dialog aria-label="Help and keys"><h2>Keys</h2><dl>${model.keys.map(
         ([key, what]) => `<dt>${key}</dt><dd>${what}</dd>`).join("")}</dl>
         <p>Keys are ignored while you type in a field.</p>
@@ -209,7 +206,7 @@ class Guide(JSComponent):
     _esm = _ESM
 
     def __init__(self, controller: RunController) -> None:
-        super().__init__(stylesheets=[_STYLE, narrower(30, NARROW_BAR)], margin=(4, 8), width=76)
+        super().__init__(stylesheets=[_STYLE], margin=(7, 4), width=30)
         self._controller = controller
 
     def _handle_msg(self, data: object) -> None:
@@ -218,10 +215,8 @@ class Guide(JSComponent):
     def press(self, key: object) -> None:
         """Do what a key says, "space" or "s"; what else a browser may send is left alone."""
         controller = self._controller
-        if key == "space" and controller.status is RunStatus.RUNNING:
-            controller.pause()
-        elif key == "space" and controller.status is RunStatus.PAUSED:
-            controller.unpause()
+        if key == "space" and controller.active:
+            controller.start_or_pause()
         elif key == "s" and (controller.active or controller.waiting):
             controller.stop()
         elif key == "s":

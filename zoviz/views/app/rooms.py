@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.views.common.style import NARROW, NARROW_BAR, SMALLER, UNSEEN_LABEL, update_changed
+from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.style import HEADER, NARROW, UNSEEN_LABEL, update_changed
+
+_INK = "var(--panel-on-background-color, inherit) !important"
+_TAB: dict[str, Any] = {
+    "height": f"{HEADER}px",
+    "padding": "0 12px",
+    "border": "0 !important",
+    "border-radius": "0",
+    "border-bottom": "2px solid transparent !important",
+    "color": _INK,
+    "text-transform": "none",
+    "white-space": "nowrap",
+    "&.Mui-selected": {
+        "background": "none !important",
+        "color": "var(--panel-primary-color, currentColor)",
+        "border-bottom-color": "var(--panel-primary-color, currentColor) !important",
+        "font-weight": "700",
+    },
+}
+"""How a room's button looks: a tab of the page's header."""
 
 
 class Room(NamedTuple):
@@ -19,6 +39,62 @@ class Room(NamedTuple):
     title: str
     make: Callable[[], pn.viewable.Viewable | pn.viewable.Viewer]
     renew: Callable[[], object] = lambda: None
+
+
+_COPY = """
+    const text = location.href;
+    const fallback = () => {
+        const field = Object.assign(document.createElement("textarea"), {value: text});
+        document.body.append(field);
+        field.select();
+        document.execCommand("copy");
+        field.remove();
+    };
+    if (navigator.clipboard) navigator.clipboard.writeText(text).catch(fallback);
+    else fallback();  // a page without https
+"""
+
+
+def copy_link() -> pmui.Button:
+    """Return a button that puts the page's address into the clipboard."""
+    button = pmui.Button(label="Copy link", variant="text", size="small", margin=(6, 4), sx={"color": _INK})
+    button.js_on_click(code=_COPY)
+    return button
+
+
+class RunChip(pn.viewable.Viewer):
+    """In every room but the run's: the run that goes on, a way to it, and Stop.
+
+    Parameters
+    ----------
+    controller : RunController
+    rooms : Rooms
+    room : str
+        The name of the room of the run.
+    """
+
+    def __init__(self, controller: RunController, rooms: Rooms, room: str, **params: object) -> None:
+        super().__init__(**params)
+        self._controller, self._rooms, self._room = controller, rooms, room
+        look: dict[str, Any] = {"size": "small", "margin": (6, 2)}
+        self.shown = pmui.Button(label="", variant="outlined", on_click=lambda _: self._open(), **look)
+        self.stop = pmui.Button(label="Stop the run", variant="text", on_click=lambda _: controller.stop(), **look)
+        self._row = pn.Row(self.shown, self.stop, margin=0, visible=False, css_classes=["zoviz-run-chip"])
+        controller.param.watch(lambda *_: self._update(), ["active", "status", "run"])
+        rooms.param.watch(lambda _: self._update(), "open")
+        self._update()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._row
+
+    def _open(self) -> None:
+        self._rooms.open = self._room
+
+    def _update(self) -> None:
+        controller, run = self._controller, self._controller.run
+        name = "" if run is None else type(run.solver).title or type(run.solver).__name__
+        update_changed(self.shown, label=f"{name}: {controller.status}")
+        update_changed(self._row, visible=controller.active and self._rooms.open != self._room)
 
 
 class Rooms(pn.viewable.Viewer):
@@ -46,15 +122,11 @@ class Rooms(pn.viewable.Viewer):
             self.param.open,
             label="Room",
             size="small",
-            margin=(4, 8),
+            margin=(0, 8),
             stylesheets=[UNSEEN_LABEL],
             css_classes=["zoviz-rooms"],
             description="",
-            sx={
-                "& button": {"text-transform": "none", "white-space": "nowrap"},
-                NARROW_BAR: {"& button": SMALLER},
-                NARROW: {"& button": {"padding": "4px 3px", "font-size": ".7rem"}},
-            },
+            sx={"& button": _TAB, NARROW: {"& button": {"padding": "0 5px", "font-size": ".75rem"}}},
         )
         self.param.watch(self._show, "open")
         self.open = rooms[0].name

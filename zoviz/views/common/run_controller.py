@@ -17,6 +17,7 @@ from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.papers.live import Reference
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.run import Run
@@ -251,6 +252,15 @@ class RunController(param.Parameterized):
         else:
             self.start(steps=1)
 
+    def start_or_pause(self) -> None:
+        """Start a run, pause the one that goes on, or let a paused one go on."""
+        if self.status is RunStatus.RUNNING:
+            self.pause()
+        elif self.active:
+            self.unpause()
+        else:
+            self.start()
+
     def pause(self) -> None:
         """Pause the run after its present iteration."""
         if self.run is not None and self.run.active:
@@ -278,7 +288,13 @@ class RunController(param.Parameterized):
         """Put the parameter that was changed last back to where it was; again, the one before."""
         change = None if self.run is None or not self.run.active else last_standing(list(self.run.journal))
         if self.run is not None and change is not None:
-            self.steer({change.name: change.old})
+            self.steer({change.name: self._before(self.run, change)})
+
+    @staticmethod
+    def _before(run: Run, change: Change) -> Any:
+        """Return what a parameter was before a change: None where its value had been chosen by a rule."""
+        was_open = run.initial is not None and run.initial.solver.get(change.name) is None
+        return None if was_open and run.resolved.get(change.name) == change.old else change.old
 
     def go_back(self, at: int) -> None:
         """End the run, and fork it at an iteration that it has come to: all up to there is repeated, then it waits."""
@@ -299,12 +315,6 @@ class RunController(param.Parameterized):
         if self.run is not None and self.run.active:
             self.run.stop()
             self.look()
-
-    def reset(self) -> None:
-        """End the run and remove it from the plots; parameters and other runs stay."""
-        self.waiting = False
-        self.forget(self._key)
-        self.error = ""
 
     def forget(self, key: str) -> None:
         """Remove a run from the plots; the page's own is ended first."""
@@ -388,7 +398,7 @@ class RunController(param.Parameterized):
             return ""
         if ahead > 0:
             return f"Replaying {self._fork_at:,} iterations; it will then pause. {run.message}"
-        changes = "change parameters, then press Continue." if self._source.solver.live else "press Continue."
+        changes = "change parameters, then press Start." if self._source.solver.live else "press Start."
         return (
             f"Forked at iteration {self._fork_at:,}: {changes} {run.message}" if run.status is RunStatus.PAUSED else ""
         )

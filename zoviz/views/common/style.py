@@ -12,27 +12,67 @@ import param
 from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST
 
-THEME: dict[str, Any] = {
-    "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
-    "dark": {
-        "palette": {"primary": {"main": "#4A90CC", "contrastText": "#0b1a26"}},
-        "typography": {"fontSize": 14},
-        # Else the whole bar is as bright as a button.
-        "components": {
-            "MuiAppBar": {
-                "styleOverrides": {
-                    # The ink of buttons is dark on their bright ground, and would be lost on the bar.
-                    "root": {"backgroundColor": "#16324a !important", "& *": {"color": "#fff !important"}}
+HEADER = 44
+"""Pixels of the page's header, and of the bar of a run below it."""
+SIDEBAR = 340
+"""Pixels of the sidebar with the forms."""
+
+
+def _frame(ground: str, ink: str, line: str) -> dict[str, Any]:
+    """Return how the header looks: on the page's own ground, with a line below it."""
+    bar: dict[str, Any] = {
+        "backgroundColor": f"{ground} !important",
+        "color": f"{ink} !important",
+        "backgroundImage": "none",
+    }
+    bar |= {"boxShadow": "none", "borderBottom": f"1px solid {line}", "& .title": {"color": f"{ink} !important"}}
+    return {
+        "MuiAppBar": {"styleOverrides": {"root": bar}},
+        "MuiToolbar": {
+            "styleOverrides": {
+                "root": {
+                    "minHeight": f"{HEADER}px !important",
+                    "height": HEADER,
+                    "& .MuiIconButton-root": {"padding": "6px"},
                 }
             }
         },
+    }
+
+
+THEME: dict[str, Any] = {
+    "light": {
+        "palette": {"primary": {"main": "#1D5C96"}},
+        "typography": {"fontSize": 14},
+        "components": _frame("#FFFFFF", "#15191F", "#E2E6EB"),
+    },
+    "dark": {
+        "palette": {"primary": {"main": "#4A90CC", "contrastText": "#0b1a26"}},
+        "typography": {"fontSize": 14},
+        "components": _frame("#161B22", "#E8ECF1", "#29313B"),
     },
 }
 
 # Panel's scroll button would take the first cell once the figures are replaced.
-_GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
-  max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 30%), 1fr))}
+_GRID = """:host {display: grid !important; height: max-content !important; flex: none !important;
+  max-height: none !important; gap: 8px 16px}
 .scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1} .zoviz-tall {grid-row: span 2}"""
+
+# The plots, and beside them, below them in a narrow window, the design and its picture.
+RUN_ROOM = """:host {grid-template-columns: minmax(0, 1fr) 300px; align-items: start; gap: 0 16px}
+.zoviz-plots, .zoviz-beside {min-width: 0; width: 100% !important}
+@media (max-width: 1150px) {:host {grid-template-columns: minmax(0, 1fr) 260px}}
+@media (max-width: 1000px) {:host {grid-template-columns: minmax(0, 1fr)}}"""
+
+# A bar that stays at the top while what is below it scrolls.
+STICKY = """:host {position: sticky !important; top: 0; z-index: 20;
+  background: var(--panel-background-color, Canvas)}"""
+
+# A drawer from the right, which moves nothing.
+DRAWER = f""":host {{position: fixed !important; top: {HEADER}px; right: 0; bottom: 0; z-index: 30;
+  width: min(420px, 100vw) !important;
+  overflow-y: auto !important; box-sizing: border-box; padding: 8px 12px; max-height: none !important;
+  height: auto !important; background: var(--panel-background-color, Canvas); box-shadow: 0 0 24px #0005}}"""
 
 # Bokeh hides a part by a rule that comes before these, and is weaker than theirs.
 _HIDDEN = ":host {display: none !important}"
@@ -49,22 +89,12 @@ legend {display: none !important}
 
 # Below this width of the window controls move closer together, so that they stay in one line.
 NARROW = "@media (max-width: 1250px)"
-# The bar of buttons and rooms is longer than the other rows, and close below this width.
-NARROW_BAR = "@media (max-width: 1500px)"
 CLOSER_SWITCH = (
     NARROW
     + """ {
 .MuiFormControlLabel-label {font-size: .8rem !important} .MuiSwitch-root {margin-right: -8px !important}}
 """
 )
-
-
-# A row whose widgets are narrower there.
-CLOSER_BUTTON = f"{NARROW_BAR} {{:host {{margin: 3px 1px !important}}}}"
-CLOSER_ROW = f"{NARROW_BAR} {{:host {{width: max-content !important; min-width: 0 !important}}}}"
-
-# A button there, whose icon then leaves its room to the word.
-SMALLER = {"padding": "4px 5px", "font-size": ".75rem", "letter-spacing": "0"}
 
 
 def narrower(width: int, where: str = NARROW) -> str:
@@ -98,16 +128,26 @@ _SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform
 _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
 
 
-class Grid(pn.Column):
-    """A column whose parts stand side by side, as many as the window has room for."""
+_TWO_BY_TWO = ":host {grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}"
 
-    def __init__(self, *objects: Any, **params: Any) -> None:
+
+class Grid(pn.Column):
+    """A column whose parts stand side by side, two by two where the window has room for that.
+
+    Parameters
+    ----------
+    columns : str
+        A rule of a style sheet for its columns, instead.
+    """
+
+    def __init__(self, *objects: Any, columns: str = _TWO_BY_TWO, **params: Any) -> None:
         super().__init__(*objects, **params)
+        self._rules = [_GRID, columns]
         self._lay_out()
         self.param.watch(lambda _: self._lay_out(), "visible")
 
     def _lay_out(self) -> None:
-        update_changed(self, stylesheets=[_GRID] if self.visible else [_GRID, _HIDDEN])
+        update_changed(self, stylesheets=[*self._rules, *[_HIDDEN] * (not self.visible)])
 
 
 def update_changed(target: param.Parameterized, **values: Any) -> None:

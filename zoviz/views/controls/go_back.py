@@ -1,4 +1,4 @@
-"""A button that goes back to a place of the page's run, and forks it there."""
+"""A button that goes back to an earlier place of the page's run, and forks it there."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from zoviz.views.common.drags import iteration_at
+from zoviz.diagnosis.verdict import Verdict, Word
+from zoviz.views.common.drags import drags, iteration_at
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import tooltip, update_changed
 
+_TROUBLE = (Word.DIVERGING, Word.FAILED)
+"""Verdicts after which a change of a parameter is to be taken back."""
+
 
 class GoBack(pn.viewable.Viewer):
-    """A button that a double click on a plot, or on a mark there, brings: it forks the page's run at that place.
+    """A button that forks the page's run at an earlier place: before its last change after trouble, or where it says.
+
+    A double click on a plot, or on a mark there, brings it, too.
 
     Parameters
     ----------
@@ -29,12 +35,14 @@ class GoBack(pn.viewable.Viewer):
         super().__init__(**params)
         self._controller = controller
         self.at: int | None = None
+        self._picked = False
         self.button = pmui.Button(
             label="Go back",
             icon="history",
             variant="outlined",
             size="small",
-            margin=(4, 8),
+            height=28,
+            margin=(0, 3),
             visible=False,
             description=tooltip("Ends the run, repeats it up to there, and waits for changes; its lines stay."),
             on_click=lambda _: self._go(),
@@ -46,14 +54,24 @@ class GoBack(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self.button
 
+    def update(self, verdict: Verdict | None) -> None:
+        """Offer the way back to before the last change of a run that is in trouble, unless another place was picked."""
+        run = self._controller.run
+        if run is None or self._picked:
+            return
+        changes = drags(list(run.journal)) if verdict is not None and verdict.word in _TROUBLE else []
+        at = changes[-1].iteration - 1 if changes else -1
+        self._show(at if at >= 0 else None, "Back to before the last change")
+
     def _pick(self, axis: str, place: float) -> None:
         run = self._controller.run
-        self._show(None if run is None else iteration_at(run, axis, place))
+        at = None if run is None else iteration_at(run, axis, place)
+        self._show(at, "Go back" if at is None else f"Go back to iteration {at:,}")
+        self._picked = at is not None
 
-    def _show(self, at: int | None) -> None:
+    def _show(self, at: int | None, label: str = "Go back") -> None:
         """Offer the way back to an iteration; None hides it."""
-        self.at = at
-        label = "Go back" if at is None else f"Go back to iteration {at:,}"
+        self.at, self._picked = at, False
         update_changed(self.button, label=label, visible=at is not None)
 
     def _go(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -18,16 +18,7 @@ from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.connection import STATUS
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import (
-    CLOSER_BUTTON,
-    CLOSER_ROW,
-    NARROW,
-    NARROW_BAR,
-    SMALLER,
-    narrower,
-    tooltip,
-    update_changed,
-)
+from zoviz.views.common.style import NARROW, narrower, tooltip, update_changed
 
 _COLOURS = {
     RunStatus.READY: "#5f6368",
@@ -43,25 +34,22 @@ _COLOURS = {
 
 
 _LOOKS = {
-    "start": ("Start", "play_arrow", "primary"),
-    "pause": ("Pause", "pause", "default"),
-    "step": ("Step", "skip_next", "default"),
-    "unpause": ("Continue", "play_arrow", "default"),
-    "stop": ("Stop", "stop", "default"),
-    "undo": ("Undo", "undo", "default"),
-    "reset": ("Reset", "restart_alt", "default"),
+    "start": ("Start", "play_arrow"),
+    "step": ("Step", "skip_next"),
+    "stop": ("Stop", "stop"),
+    "undo": ("Undo", "undo"),
 }
-"""Label, icon and colour of each button, by the command of ``RunController`` that it gives."""
+"""Label and icon of each button, by what it commands."""
+_PAUSE = ("Pause", "pause")
+"""Label and icon of the first one while a run goes on."""
 
 
 class RunButtons(pn.viewable.Viewer):
-    """The buttons of a page's run, one for each command; those without sense at its status are disabled.
+    """The buttons of a page's run: the first starts, pauses and goes on; those without sense now are disabled.
 
     Parameters
     ----------
     controller : RunController
-    names : collection of str
-        Of the commands that have a button; by default all.
     icons : bool
         Whether the buttons have icons, whose font a page's server must have.
 
@@ -71,57 +59,51 @@ class RunButtons(pn.viewable.Viewer):
         By the name of the command.
     """
 
-    def __init__(
-        self, controller: RunController, names: Collection[str] = tuple(_LOOKS), icons: bool = True, **params: Any
-    ) -> None:
+    def __init__(self, controller: RunController, icons: bool = True, **params: Any) -> None:
         super().__init__(**params)
         commands: dict[str, Callable[[], None]] = {
-            "start": controller.start,
-            "pause": controller.pause,
+            "start": controller.start_or_pause,
             "step": controller.step,
-            "unpause": controller.unpause,
             "stop": controller.stop,
             "undo": controller.undo,
-            "reset": controller.reset,
         }
-        self.buttons = {name: self._button(name, command, icons) for name, command in commands.items() if name in names}
-        self._row = pn.Row(
-            *self.buttons.values(), margin=(4, 4), css_classes=["zoviz-buttons"], stylesheets=[CLOSER_ROW]
-        )
-        self.buttons["undo"].description = tooltip("Put the parameter that was changed last back to where it was.")
+        self._icons = icons
+        self.buttons = {name: self._button(name, command) for name, command in commands.items()}
+        self._row = pn.Row(*self.buttons.values(), margin=0, css_classes=["zoviz-buttons"])
+        self.buttons["undo"].description = tooltip("Undo the last parameter change.")
         self._enable(controller)
         controller.param.watch(lambda *_: self._enable(controller), ["status", "waiting", "undoable"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._row
 
-    @staticmethod
-    def _button(name: str, command: Callable[[], None], icons: bool) -> pmui.Button:
-        label, icon, colour = _LOOKS[name]
+    def _button(self, name: str, command: Callable[[], None]) -> pmui.Button:
+        label, icon = _LOOKS[name]
         return pmui.Button(
             label=label,
-            icon=icon if icons else None,
-            color=colour,
+            icon=icon if self._icons else None,
+            color="primary" if name == "start" else "default",
             variant="contained" if name == "start" else "outlined",
             size="small",
-            width=86,
-            margin=(3, 2),
-            stylesheets=[narrower(78, NARROW_BAR), narrower(11 + 7 * len(label)), CLOSER_BUTTON],
-            sx={NARROW_BAR: SMALLER, NARROW: {"min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
+            width=82,
+            height=28,
+            margin=(0, 3),
+            stylesheets=[narrower(64)],
+            sx={NARROW: {"min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
             on_click=lambda _: command(),
         )
 
     def _enable(self, controller: RunController) -> None:
         """Enable the buttons that make sense at the run's status, or while it waits for its problem's data."""
         status, waiting, active = controller.status, controller.waiting, controller.status.active
+        running = status is RunStatus.RUNNING
+        label, icon = _PAUSE if running else _LOOKS["start"]
+        update_changed(self.buttons["start"], label=label, **({"icon": icon} if self._icons else {}))
         enabled = {
-            "start": not active and not waiting,
-            "pause": status is RunStatus.RUNNING,
-            "step": status is not RunStatus.RUNNING and not waiting,
-            "unpause": status is RunStatus.PAUSED,
+            "start": not waiting and (running or not active or status is RunStatus.PAUSED),
+            "step": not running and not waiting,
             "stop": active or waiting,
             "undo": controller.undoable,
-            "reset": status is not RunStatus.READY,
         }
         for name, button in self.buttons.items():
             update_changed(button, disabled=not enabled[name])
@@ -141,66 +123,79 @@ _TONES = dict.fromkeys(Word, _AMBER) | {
 """Behind the white word of a verdict: green for nothing but what goes well."""
 
 
-_METER = (
+_LINE = (
     "<div class='zoviz-line'><span class='zoviz-chip' style='background:{colour}'>{status}</span>"
     "<span class='zoviz-counters'>{text}</span></div>"
+)
+_BELOW = (
     "<div role='progressbar' aria-label='Share of the budget' aria-valuenow='{percent}' class='zoviz-track'>"
     "<div style='width:{percent}%'></div></div>"
     "<div class='zoviz-said'>{verdict}<span class='zoviz-message'>{message}</span></div>"
 )
 _VERDICT = "<span class='zoviz-verdict' style='background:{colour}'>{word}</span>{sentence} "
-_STYLE = """div {width: 100%} .zoviz-line, .zoviz-said {font-size: 14px; line-height: 1.4}
-.zoviz-said {min-height: 24px; margin-top: 5px}
-.zoviz-chip, .zoviz-verdict {color: #fff; border-radius: 11px; padding: 2px 10px; margin-right: 10px; font-size: 13px}
-.zoviz-track {height: 6px; margin-top: 6px; border-radius: 3px;
-  background: color-mix(in srgb, var(--panel-primary-color) 25%, transparent)}
-.zoviz-track div {height: 6px; border-radius: 3px; background: var(--panel-primary-color)}
+_CUT = "white-space: nowrap; overflow: hidden; text-overflow: ellipsis"
+_LINE_STYLE = f""".zoviz-line {{font-size: 13px; line-height: 28px; {_CUT}}}
+.zoviz-chip {{color: #fff; border-radius: 6px; padding: 3px 10px; margin-right: 10px}}
+"""
+# One line of a fixed height, so that no word moves the plots; the whole of it opens above them.
+_BELOW_STYLE = f""":host > div {{width: 100%}}
+.zoviz-said {{font-size: 13px; line-height: 28px; height: 28px; padding: 0 10px;
+  box-sizing: border-box; border-bottom: 1px solid color-mix(in srgb, currentColor 14%, transparent); {_CUT}}}
+.zoviz-said:hover, .zoviz-said:active {{position: absolute; left: 0; right: 0; z-index: 2; height: auto;
+  white-space: normal; background: var(--panel-background-color, Canvas)}}
+.zoviz-verdict {{color: #fff; border-radius: 6px; padding: 3px 8px; margin-right: 10px; font-size: 12px}}
+.zoviz-track {{height: 3px; background: color-mix(in srgb, currentColor 14%, transparent)}}
+.zoviz-track div {{height: 3px; background: var(--panel-primary-color)}}
 """
 
 
 # A Div that is told of a change has its page measured and laid out anew; this only replaces its words.
 _REPLACE = """
-    const [html] = cb_obj.tags, view = cb_context.index.find_one(div);
-    div.setv({text: html}, {silent: true});
-    if (view?.markup_el) view.markup_el.innerHTML = html;
+    cb_obj.tags.forEach((html, i) => {
+        const view = cb_context.index.find_one(divs[i]);
+        divs[i].setv({text: html}, {silent: true});
+        if (view?.markup_el && view.markup_el.innerHTML !== html) view.markup_el.innerHTML = html;
+    });
 """
 
 
 class StatusBar(pn.viewable.Viewer):
-    """A bar with the run's status, counters, speed, share of the budget, and message.
+    """The run's status, counters, speed and share of the budget, and below them its verdict and message.
 
     Parameters
     ----------
     controller : RunController
+    beside : sequence of Viewable
+        What stands before the counters, in their line.
 
     Attributes
     ----------
     counters : ColumnDataSource
-        Its tags are the HTML of the bar, as the browser is told of it.
+        Its tags are the HTML of both lines, as the browser gets it.
     message : str
         The sentence that is shown.
 
     Notes
     -----
     The counters change at every look at the run. As a Panel pane they would cost more than all the lines. Status,
-    counters and message travel as one text: they are always those of the same run.
+    counters and message travel together: they are always those of the same run.
     """
 
-    def __init__(self, controller: RunController, **params: Any) -> None:
+    def __init__(self, controller: RunController, beside: Sequence[Any] = (), **params: Any) -> None:
         super().__init__(**params)
         self._controller = controller
         self.counters = ColumnDataSource(name="status")
-        self._meter = Div(
-            name=STATUS,
-            css_classes=["zoviz-status"],
-            sizing_mode="stretch_width",
-            margin=(6, 10),
-            stylesheets=[_STYLE],
-            tags=[self.counters],
+        common: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0, "tags": [self.counters]}
+        self._divs = (
+            Div(name=STATUS, css_classes=["zoviz-status"], stylesheets=[_LINE_STYLE], **common),
+            Div(css_classes=["zoviz-judged"], stylesheets=[_BELOW_STYLE], **common),
         )
-        self.counters.js_on_change("tags", CustomJS(args={"div": self._meter}, code=_REPLACE))
+        self.counters.js_on_change("tags", CustomJS(args={"divs": list(self._divs)}, code=_REPLACE))
         self.message = ""
-        self._column = pn.Column(pn.pane.Bokeh(self._meter, sizing_mode="stretch_width"), sizing_mode="stretch_width")
+        line, below = (pn.pane.Bokeh(div, sizing_mode="stretch_width", margin=0) for div in self._divs)
+        line.margin = (0, 8)
+        head = pn.Row(*beside, line, sizing_mode="stretch_width", margin=(7, 6, 6, 6), align="center")
+        self._column = pn.Column(head, below, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-run-bar"])
         self._last = (0.0, 0.0)
         self._rate = 0.0
 
@@ -214,18 +209,16 @@ class StatusBar(pn.viewable.Viewer):
         self.message = self._controller.message
         judged = None if run is None else self._controller.verdict(run)
         lost = judged is not None and judged.word is Word.DIVERGING
-        meter = _METER.format(
-            colour=_RED if lost else _COLOURS[status],
-            status=status,
+        line = _LINE.format(colour=_RED if lost else _COLOURS[status], status=status, text=text)
+        below = _BELOW.format(
             verdict="" if judged is None else _spoken(judged),
-            text=text,
             percent=f"{percent:.1f}",
             message=html.escape(self.message, quote=False),
         )
-        if self._meter.document is None:
-            self._meter.text = meter
-        if self.counters.tags != [meter]:
-            self.counters.tags = [meter]
+        if self._divs[0].document is None:
+            self._divs[0].text, self._divs[1].text = line, below
+        if self.counters.tags != [line, below]:
+            self.counters.tags = [line, below]
 
     def _counters(self, run: Run | None, status: RunStatus) -> tuple[str, float]:
         """Return the line of counters, and the percentage of the budget that is used."""

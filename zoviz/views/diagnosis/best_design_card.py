@@ -53,6 +53,10 @@ def _end(value: float) -> str:
     return f"{value:.6g}" if np.isfinite(value) else "none"
 
 
+_TALL = {"max-height": "420px", "overflow-y": "auto"}
+"""Of a table with many rows: the picture below it stays in sight."""
+
+
 class BestDesignCard(pn.viewable.Viewer):
     """A card with the best design of a run, which can be downloaded; hidden before there is a point.
 
@@ -66,7 +70,7 @@ class BestDesignCard(pn.viewable.Viewer):
     def __init__(self, **params: object) -> None:
         super().__init__(**params)
         self.design: BestDesign | None = None
-        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
+        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10), styles=_TALL)
         self._run: Run | None = None
         self._looks = 0
         self._row = pn.Row(section("Best design"), margin=0)

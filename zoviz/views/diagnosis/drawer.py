@@ -1,4 +1,4 @@
-"""A drawer above the plots with what more calls tell of the page's run, closed until somebody opens it."""
+"""A drawer at the right with what more calls tell of the page's run, closed until somebody opens it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import param
 
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import CLOSER_SWITCH, Grid, batched_changes, tooltip, update_changed
+from zoviz.views.common.style import CLOSER_SWITCH, DRAWER, batched_changes, tooltip, update_changed
 from zoviz.views.diagnosis.certificate_card import CertificateCard
 from zoviz.views.diagnosis.ledger_bars import LedgerBars
 from zoviz.views.diagnosis.microscope_card import MicroscopeCard
@@ -44,7 +44,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         self._controller = controller
         self._certificate: CertificateCard | None = None
         self._microscope: MicroscopeCard | None = None
-        self._column = Grid(visible=False, sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(visible=False, stylesheets=[DRAWER], margin=0, css_classes=["zoviz-diagnosis"])
         self._looks = 0
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -88,9 +88,14 @@ class DiagnosisDrawer(pn.viewable.Viewer):
             return
         with batched_changes(pn.state.curdoc):
             if not self._column.objects:
-                halves = (self.certificate, self.microscope), (self.ledger, self.microscope.plot)
-                self._column.objects = [pn.Column(*half, sizing_mode="stretch_width", margin=0) for half in halves]
+                close = pmui.Button(label="Close Diagnosis", icon="close", variant="text", size="small")
+                close.on_click(self._close_by_hand)
+                cards = self.certificate, self.ledger, self.microscope, self.microscope.plot
+                self._column.objects = [close, *cards]
             update_changed(self._column, visible=self.open)
+
+    def _close_by_hand(self, _: object) -> None:
+        self.open = False
 
     def close(self) -> None:
         """Call off what is at work, with the page's session."""

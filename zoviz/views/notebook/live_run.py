@@ -63,16 +63,17 @@ class LiveRun(pn.viewable.Viewer):
         store: Any = run.store
         self.controller = RunController(_ThisRun(run), store)
         self._form = SolverForm(run.solver)
-        self._status, self._board = StatusBar(self.controller), Board(self.controller.runs_shown)
+        self._go_back = GoBack(self.controller)
+        buttons = RunButtons(self.controller, icons=False)
+        self._status = StatusBar(self.controller, [buttons, self._go_back])
+        self._board = Board(self.controller.runs_shown)
         self._pictures = [PictureCard("solver"), PictureCard("problem")]
         for picture in self._pictures:
             self._board.beside(picture)
         controls = self._board.controls()
-        controls.append(GoBack(self.controller))
         fields = pn.Column(section("Parameters"), self._form, width=330, max_height=700, scroll="y-auto", margin=0)
         plots = pn.Column(controls, self._board, **LOOK)
-        buttons = RunButtons(self.controller, ("start", "pause", "step", "unpause", "stop", "undo"), icons=False)
-        self._column = pn.Column(buttons, self._status, pn.Row(fields, plots, **LOOK), **LOOK)
+        self._column = pn.Column(self._status, pn.Row(fields, plots, **LOOK), **LOOK)
         if run.active:
             self.look()  # before it is in a cell: what it changes there is sent one by one
 
@@ -91,6 +92,7 @@ class LiveRun(pn.viewable.Viewer):
         self._form.lock(self.controller.active)
         self._form.suggest({} if run is None else dict(run.resolved))
         self._status.update()
+        self._go_back.update(None if run is None else self.controller.verdict(run))
         if not self._board.refresh():
             for picture in self._pictures:
                 picture.update(run)
