@@ -15,7 +15,7 @@ import pytest
 from helpers.serving import serving
 from zoviz.core.parameters import Scale
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.controls.number_fields import widget_for
+from zoviz.views.controls.parameter_forms import widget_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -28,7 +28,9 @@ class Settings(param.Parameterized):
     step = Scale(
         0.01, softbounds=(1e-6, 10), label="Primal step c", doc="Primal step c, unlike Batch size, is a scale."
     )
-    batch = param.Integer(50, bounds=(1, 4096), label="Batch size", doc="Directions per estimate.")
+    batch = param.Integer(
+        50, bounds=(1, 4096), softbounds=(1, 1000), label="Batch size", doc="Directions per estimate."
+    )
     budget = param.Integer(None, bounds=(1, None), allow_None=True, label="Budget")
     solver = param.Selector(
         default="ZOSQP", objects=["SZO-ConEX", "ZO-SPLM", "sqp-like", "ZOSQP", "SQP"], label="Solver"
@@ -65,7 +67,7 @@ def until(condition: Callable[[], bool], page: Page, seconds: float = 120) -> No
 def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Settings) -> None:
     page.goto(address)
     idle(page)
-    step, batch, budget = (page.get_by_label(label) for label in ("Primal step c", "Batch size", "Budget"))
+    step, batch, budget = (page.get_by_label(label, exact=True) for label in ("Primal step c", "Batch size", "Budget"))
     handle = page.locator(".logslider-step input[type=range]")
 
     batch.fill("abc")
@@ -85,13 +87,14 @@ def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Set
     until(lambda: settings.step > 1.2345e-3, page)
     until(lambda: float(step.input_value()) == settings.step, page)
 
-    box = page.locator(".logslider-step .MuiSlider-thumb").bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    box, share = handle.bounding_box(), (float(handle.input_value()) + 6) / 7  # of the slider, from 1e-6 to 10
+    begin, middle = box["x"] + 7 + share * (box["width"] - 14), box["y"] + box["height"] / 2
+    page.mouse.move(begin, middle)
     page.mouse.down()
     texts = []
     for shift in (20, 40, 60):
         before = settings.step
-        page.mouse.move(box["x"] + shift, box["y"] + box["height"] / 2)
+        page.mouse.move(begin + shift, middle)
         until(lambda before=before: settings.step != before, page)  # live: the button is still down
         texts.append(settings.step)
     page.mouse.up()
@@ -104,6 +107,57 @@ def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Set
     until(lambda: step.input_value() == "123.456789", page)
     page.wait_for_timeout(300)
     assert settings.step == 123.456789  # no echo of the slider's grid
+
+
+def test_a_row_is_moved_by_keys_and_says_where_it_is(page: Page, address: str, idle: Any, settings: Settings) -> None:
+    page.goto(address)
+    idle(page)
+    step, batch, budget = (page.get_by_label(label, exact=True) for label in ("Primal step c", "Batch size", "Budget"))
+    handle, count = (page.get_by_role("slider", name=f"{label}, slider") for label in ("Primal step c", "Batch size"))
+
+    step.press("ArrowUp")
+    until(lambda: settings.step == 0.011, page)
+    step.press("ArrowDown")
+    until(lambda: settings.step == 0.01 and step.input_value() == "0.01", page)
+    batch.press("ArrowDown")
+    until(lambda: settings.batch == 49, page)
+    handle.press("PageUp")  # half a decade
+    until(lambda: settings.step == 0.0316 and handle.get_attribute("aria-valuetext") == "0.0316", page)
+    settings.batch = 1
+    until(lambda: count.get_attribute("aria-valuetext") == "1", page)
+    for value in (2, 3):
+        count.press("ArrowRight")  # by one at least
+        until(lambda value=value: settings.batch == value, page)
+
+    step.fill("7")
+    step.press("Escape")
+    assert step.input_value() == "0.0316" and settings.step == 0.0316
+    budget.fill("5")
+    budget.press("Enter")
+    back = page.get_by_role("button", name="Budget: auto")
+    until(lambda: settings.budget == 5 and back.is_visible(), page)
+    back.click()
+    until(lambda: settings.budget is None and budget.input_value() == "auto" and not back.is_visible(), page)
+
+
+def test_one_message_of_a_drag_is_on_its_way_and_the_last_place_arrives(
+    page: Page, address: str, idle: Any, settings: Settings
+) -> None:
+    page.goto(address)
+    idle(page)
+    taken: list[float] = []
+
+    def dawdle(event: param.parameterized.Event) -> None:
+        taken.append(event.new)
+        time.sleep(0.3)
+
+    settings.param.watch(dawdle, "step")
+    handle = page.locator(".logslider-step input[type=range]")
+    for _ in range(20):
+        handle.press("ArrowRight")
+    until(lambda: math.isclose(settings.step, 0.1, rel_tol=0.02), page, 20)  # a decade on
+    page.wait_for_timeout(1000)
+    assert len(taken) < 15 and taken == sorted(taken) and math.isclose(settings.step, 0.1, rel_tol=0.02)
 
 
 def test_a_list_opens_searches_chooses_and_closes_by_keys(

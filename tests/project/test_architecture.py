@@ -48,9 +48,7 @@ BASES = {
     "solvers/linear_storm": {"solvers/linear/base.py"},
     "solvers/single_level": {"solvers/bilevel/base.py"},
     "views/benchmark": {"views/compare/paired_sentences.py", "views/plots/paper_figure.py"},
-    "views/diagnosis": {"views/controls/number_fields.py"},
     "views/experiments": {"views/plots/base.py"},
-    "views/stored": {"views/controls/number_fields.py"},
 }
 
 

@@ -87,11 +87,11 @@ def test_a_session_without_a_written_page_asks_nothing_of_the_internet() -> None
 
 def test_start_waits_for_a_field_that_cannot_be_taken() -> None:
     page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
-    field = page.form.picker.solver_form.fields["estimator.batch_size"].text_input
-    field.value = "many"
+    field = page.form.picker.solver_form.fields["estimator.batch_size"]
+    field.receive({"seq": 1, "text": "many"})
     page.controller.start(steps=1)
     assert page.controller.run is None and message(page).startswith("Batch size k: Expected a whole number")
-    field.value = "7"
+    field.receive({"seq": 2, "text": "7"})
     page.controller.start(steps=1)
     assert page.controller.run is not None and page.controller.run.solver.get("estimator.batch_size") == 7
     page.controller.stop()

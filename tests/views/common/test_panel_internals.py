@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 import panel as pn
 import panel_material_ui as pmui
-import param
 import pytest
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
@@ -41,7 +40,6 @@ from zoviz.views.common.panel_internals import (
     count_no_work,
     find_files_once,
     harden_page,
-    linked_parameter,
 )
 
 
@@ -61,16 +59,6 @@ def test_panels_own_route_still_imports_what_an_address_names() -> None:
     source = inspect.getsource(PARSE_ANY_PATH)
     assert "importlib.import_module(mod)" in source and "self._resource_attrs" in source
     assert list(inspect.signature(ComponentResourceHandler.parse_url_path).parameters)[1:] == ["path"]
-
-
-def test_a_widget_of_param_knows_its_parameter() -> None:
-    class Owner(param.Parameterized):
-        size = param.Integer(1)
-
-    owner = Owner()
-    widget = pn.Param(owner, parameters=["size"])[1]
-    assert linked_parameter(widget) is owner.param.size
-    assert linked_parameter(pmui.TextInput()) is None
 
 
 def busy_pages(*pages: pmui.Page) -> list[bool]:

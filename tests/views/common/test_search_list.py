@@ -12,8 +12,7 @@ from panel.custom import JSComponent
 
 from zoviz.solvers import ZOEG, ZOSPLM
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.controls.number_fields import widget_for
-from zoviz.views.controls.parameter_forms import SolverForm
+from zoviz.views.controls.parameter_forms import SolverForm, widget_for
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")

@@ -14,8 +14,9 @@ from zoviz.core.registry import discover
 from zoviz.estimators.base import GradientEstimator
 from zoviz.solvers import ZOSOGD, ZOSPLM, ZOSQP
 from zoviz.solvers.base import Solver
+from zoviz.views.common.number_rule import NumberRule
+from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.controls.number_fields import NumberField, NumberRule
 from zoviz.views.controls.parameter_forms import ParameterForm, SolverForm, editable
 from zoviz.views.controls.run_settings import RunSettings
 
@@ -51,7 +52,7 @@ def state(field: Any, parameter: param.Parameter) -> Any:
     """The value that a person reads off a field."""
     if isinstance(field, SearchList):
         return field.choices[field.spec["value"]]
-    return NumberRule.of(parameter).read(field.text_input.value) if isinstance(field, NumberField) else field.value
+    return NumberRule.of(parameter).read(field.text) if isinstance(field, ParameterRow) else field.value
 
 
 def test_no_field_shows_a_state_that_is_not_its_parameters() -> None:
@@ -60,8 +61,8 @@ def test_no_field_shows_a_state_that_is_not_its_parameters() -> None:
         parameter, value = owner.param[name], getattr(owner, name)
         field = ParameterForm(owner, [name]).fields[name]
         assert state(field, parameter) == value, f"{type(owner).__name__}.{name}"
-        if value is None and isinstance(field, NumberField):
-            words.setdefault(field.text_input.value, set()).add(name)
+        if value is None and isinstance(field, ParameterRow):
+            words.setdefault(field.text, set()).add(name)
         if value is None and hasattr(field, "suggestion"):
             field.suggestion = next(iter(field.options.values())) if isinstance(field, SearchList) else 3.0
             assert state(field, parameter) is None and getattr(owner, name) is None, f"{type(owner).__name__}.{name}"

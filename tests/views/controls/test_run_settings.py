@@ -13,10 +13,10 @@ from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
 def test_every_budget_can_be_given_and_taken_back(budget: str) -> None:
     settings = RunSettings()
     field = RunSettingsForm(settings).fields[budget]
-    field.text_input.value = "7"
-    assert getattr(settings, budget) == 7 and not field.text_input.helper_text
-    field.text_input.value = "none"
-    assert getattr(settings, budget) is None and not field.text_input.helper_text
+    field.receive({"seq": 1, "text": "7"})
+    assert getattr(settings, budget) == 7 and not field.complaint
+    field.receive({"seq": 2, "text": "none"})
+    assert getattr(settings, budget) is None and not field.complaint
 
 
 def test_the_run_has_the_settings() -> None:

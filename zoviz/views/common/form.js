@@ -160,8 +160,134 @@ function list(el, model) {
   return update;
 }
 
+// A number: a text field, and below it a slider for log10 of the value. While the handle is held, or a message is not
+// answered yet, what the person did is shown; else what Python says.
+function row(el, model) {
+  const key = `zoviz-row-${++made}`, talk = messages(model);
+  let spec = model.spec, typed = false, held = false, shown = null;
+  const [, words, symbol] = spec.label.match(/^(.* )?(\S)$/u) ?? [null, spec.label, null];
+
+  const input = h("input", {
+    type: "text", id: key, inputmode: "decimal", maxlength: 64, autocomplete: "off", spellcheck: "false",
+    on: {focus: () => input.select(), input: () => { typed = true; }, blur: enter, keydown: press},
+  });
+  const auto = h("button", {type: "button", class: "auto", "aria-label": `${spec.label}: ${spec.blank}`,
+    on: {mousedown: event => event.preventDefault(), click: () => { typed = false; talk.post({text: spec.blank}); }}},
+    spec.blank);
+  const say = h("div", {class: "say", role: "alert", id: `${key}-say`});
+  const ask = h("div", {class: "ask", role: "group", "aria-label": `Question about ${spec.label}`});
+  const tip = h("div", {class: "tip", role: "tooltip", id: `${key}-help`});
+  const label = h("label", {class: "label", for: key}, words, symbol && h("i", {}, symbol));
+  const line = h("div", {class: "line"}, label, h("div", {class: "box"}, input, auto));
+  const range = spec.slider && h("input", {type: "range", step: "any", "aria-label": `${spec.label}, slider`, on: {
+    pointerdown: hold, keydown: nudge, input: () => set(valueAt(+range.value)),
+  }});
+  const tick = h("div", {class: "tick"});
+  const slider = range && h("div", {class: `slider logslider logslider-${spec.name}`}, range, tick);
+  el.append(h("div", {class: "field"}, line, slider, say, ask, tip));
+
+  const short = v => {
+    const size = Math.abs(v);
+    return v === 0 || size >= 1e-3 && size < 1e6 ? String(+v.toPrecision(3))
+      : v.toExponential(2).replace(/\.?0+e/, "e").replace("e+", "e");
+  };
+  const valueAt = place => spec.whole ? Math.round(10 ** place) : +(10 ** place).toPrecision(3);
+
+  function enter() {
+    if (!typed) return;
+    typed = false;
+    talk.post({text: input.value});
+  }
+
+  // One more of the latest values of a drag or of keys that are held down.
+  function set(value) {
+    typed = false;
+    shown = value;
+    input.value = spec.whole ? String(value) : short(value);
+    if (range) range.setAttribute("aria-valuetext", input.value);
+    talk.post({value}, true);
+  }
+
+  function press(event) {
+    const {key: pressed} = event, up = pressed === "ArrowUp";
+    if (pressed === "Enter") enter();
+    else if (pressed === "Escape") {
+      typed = false;
+      if (spec.error || spec.ask.length) talk.post({do: "decline"});
+      draw();
+      input.select();
+    } else if (up || pressed === "ArrowDown") {
+      const from = typed && isFinite(parseFloat(input.value)) ? parseFloat(input.value) : shown;
+      if (from === null) return;
+      if (spec.whole) set(Math.round(from) + (up ? 1 : -1));
+      else set(from === 0 ? (up ? 0.1 : -0.1) : +(up === from > 0 ? from * 1.1 : from / 1.1).toPrecision(3));
+    } else return;
+    event.preventDefault();
+  }
+
+  // Arrows move the handle by a twentieth of a decade, page keys by half of one, but a count by one at least.
+  function nudge(event) {
+    const steps = {ArrowUp: 0.05, ArrowRight: 0.05, ArrowDown: -0.05, ArrowLeft: -0.05, PageUp: 0.5, PageDown: -0.5};
+    const step = steps[event.key];
+    if (event.key === "Escape" && spec.ask.length) talk.post({do: "decline"});
+    if (!step) return;
+    event.preventDefault();
+    const from = valueAt(+range.value), moved = valueAt(+range.value + step);
+    range.value = spec.whole && moved === from ? Math.log10(from + Math.sign(step)) : +range.value + step;
+    const value = valueAt(+range.value);
+    if (value !== from) set(value);
+  }
+
+  function hold() {
+    held = true;
+    const release = () => { held = false; draw(); };
+    for (const event of ["pointerup", "pointercancel"]) addEventListener(event, release, {once: true, capture: true});
+  }
+
+  function draw() {
+    const pending = talk.open() || held;
+    input.disabled = auto.disabled = spec.locked;
+    auto.hidden = spec.value === null || spec.locked || !["auto", "none"].includes(spec.blank);
+    line.classList.toggle("open", spec.value === null && !spec.error);
+    line.classList.toggle("set", !auto.hidden);
+    input.setAttribute("aria-invalid", String(!!spec.error));
+    input.setAttribute("aria-describedby", spec.error ? `${key}-say` : `${key}-help`);
+    say.textContent = spec.error;
+    tip.textContent = spec.help;
+    if (ask.dataset.asked !== spec.ask.join()) {
+      const [question, use, keep] = spec.ask, button = (text, does) =>
+        h("button", {type: "button", on: {click: () => talk.post({do: does})}}, text);
+      ask.dataset.asked = spec.ask.join();
+      ask.replaceChildren(...question
+        ? [h("div", {role: "alert"}, question), button(use, "agree"), button(keep, "decline")] : []);
+    }
+    if (!pending) shown = spec.value ?? spec.auto;
+    if (!pending && !typed) input.value = spec.text;
+    if (range) {
+      const {low, high, at, ends, tick: place} = spec.slider;
+      range.disabled = spec.locked;
+      if (!pending) {
+        Object.assign(range, {min: low, max: high});
+        range.value = at;
+        range.setAttribute("aria-valuetext", spec.value === null ? spec.text : short(spec.value));
+      }
+      slider.classList.toggle("open", spec.value === null);
+      slider.style.setProperty("--zf-bands", ends.length ? `linear-gradient(to right, var(--zf-proven) 0 ${ends[0]}%, `
+        + `var(--zf-stable) ${ends[0]}% ${ends[1]}%, var(--zf-unstable) ${ends[1]}% 100%)` : "var(--zf-line)");
+      tick.hidden = place === null;
+      if (place !== null) tick.style.left = `calc(7px + (100% - 14px) * ${place / 100})`;
+    }
+  }
+
+  return () => {
+    spec = model.spec;
+    talk.answered();
+    draw();
+  };
+}
+
 export function render({model, el}) {
-  const update = ({list})[model.spec.kind](el, model);
+  const update = ({list, row})[model.spec.kind](el, model);
   model.on("spec", update);
   update();
 }

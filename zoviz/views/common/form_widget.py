@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 import param
@@ -39,7 +40,16 @@ class FormWidget(JSComponent, WidgetBase):
         self._ack, self._taking = 0, False
         self.complaint = ""
         self.draw()
-        self.param.watch(lambda *_: self.draw(), list(self._rename))
+        self.param.watch(self._follow, list(self._rename))
+
+    def _follow(self, *events: param.parameterized.Event) -> None:
+        self.settle({event.name for event in events})
+        self.draw()
+
+    def settle(self, changed: Collection[str]) -> None:
+        """Drop what a change of some parameters has made out of date: a new value takes a refused one's place."""
+        if "value" in changed:
+            self.complaint = ""
 
     def describe(self) -> dict[str, Any]:
         """Return what is drawn, as JSON holds it."""

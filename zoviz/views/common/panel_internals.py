@@ -16,7 +16,6 @@ from weakref import WeakSet
 
 import panel as pn
 import panel_material_ui as pmui
-import param
 from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models.ui import UIElement
@@ -268,15 +267,6 @@ TELL_OWN_CHANGES = """
 })();
 """.replace("PAIRS", json.dumps(list(REPLACED_CODE.items())))
 """A script that comes before the first component: components tell the server of changes made in them, and no others."""
-
-
-def linked_parameter(widget: Any) -> param.Parameter | None:
-    """Return the Parameter for which ``pn.Param`` made a widget; None for other widgets.
-
-    ``pn.Param`` writes both names on the widget after its construction, and has no public way to ask for them.
-    """
-    pane = getattr(widget, "_param_pane", None)
-    return pane.object.param[widget._param_name] if isinstance(pane, pn.Param) else None
 
 
 def harden_page(page: pmui.Page) -> None:

@@ -191,15 +191,6 @@ def batched_changes(document: Document | None) -> Iterator[None]:
             document.unhold()
 
 
-def update_together(*changes: tuple[param.Parameterized, dict[str, Any]]) -> None:
-    """Set what differs of several objects in one batch, where that brings new models; do nothing where nothing does."""
-    due = [(target, values) for target, values in changes if any(getattr(target, n) != v for n, v in values.items())]
-    if due:  # a batch counts all models of the document
-        with batched_changes(pn.state.curdoc):
-            for target, values in due:
-                update_changed(target, **values)
-
-
 def tooltip(doc: str | None) -> str:
     """Return the text of a label's tooltip."""
     # Without the icon the text would become an aria-label inside the label: part of the field's accessible name.

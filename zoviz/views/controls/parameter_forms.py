@@ -7,17 +7,44 @@ from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 import param
 
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_limits import StepLimits
+from zoviz.views.common.form_widget import FormWidget
+from zoviz.views.common.parameter_row import RANGES, ParameterRow
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import note, section, update_changed, update_together
-from zoviz.views.controls.number_fields import LogSlider, NumberField, limits_words, widget_for
+from zoviz.views.common.style import FIELD, note, section, tooltip, update_changed
 
+LEGEND = "<div style='display:flex;gap:12px;font-size:.75rem'>{}</div>".format(
+    "".join(
+        f"<span><span style='display:inline-block;width:12px;height:4px;margin-right:4px;vertical-align:3px;"
+        f"border-radius:2px;background:{colour}'></span>{word}</span>"
+        for word, colour in RANGES.items()
+    )
+)
+"""What the colours of sliders mean."""
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
+
+
+def widget_for(parameter: param.Parameter) -> dict[str, Any]:
+    """Return the entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's choice."""
+    look: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode": "stretch_width", "margin": (2, 10)}
+    look["description"] = tooltip(parameter.doc)
+    if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
+        return {"type": SearchList, "wide": False}
+    if isinstance(parameter, param.Boolean) and parameter.allow_None:  # a switch would show None as off
+        return {"type": SearchList, "wide": False}
+    if isinstance(parameter, param.Boolean):
+        return {"type": pmui.Switch, **look}
+    if isinstance(parameter, param.Number):
+        return {"type": ParameterRow, "edited": parameter}
+    if isinstance(parameter, param.String):
+        return {"type": pmui.TextInput, "variant": "standard", **look}
+    return {}
 
 
 def editable(owner: param.Parameterized) -> list[str]:
@@ -64,7 +91,7 @@ class ParameterForm:
     @property
     def complaint(self) -> str:
         """Why the first field whose text is no value of its parameter cannot be taken; empty where all can."""
-        wrong = [one for one in (self._fields or {}).values() if isinstance(one, NumberField) and one.complaint]
+        wrong = [one for one in (self._fields or {}).values() if isinstance(one, FormWidget) and one.complaint]
         return f"{wrong[0].label}: {wrong[0].complaint} Correct the field, then press Start." if wrong else ""
 
     def lock(self, locked: bool) -> None:
@@ -125,7 +152,7 @@ class SolverForm(pn.viewable.Viewer):
     def __init__(self, solver: Solver, **params: Any) -> None:
         super().__init__(**params)
         self.solver = solver
-        self._why = lock_note()
+        self._why, self._legend = lock_note(), pn.pane.HTML(LEGEND, visible=False, margin=(0, 10))
         self._column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._fill()
 
@@ -146,7 +173,7 @@ class SolverForm(pn.viewable.Viewer):
         self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
         structure = [*self._kinds, *self._headed(self._fixed)]
         heading = [section("Structure"), self._why] if structure else []
-        self._column.objects = [*self._headed(self._live), *heading, *structure]
+        self._column.objects = [self._legend, *self._headed(self._live), *heading, *structure]
 
     def _headed(self, forms: list[ParameterForm]) -> list[Any]:
         """Return the widgets of some forms; those of a part have its name above them where another has such fields."""
@@ -202,14 +229,10 @@ class SolverForm(pn.viewable.Viewer):
 
     def limit(self, limits: Mapping[str, StepLimits]) -> None:
         """Show how far parameters may be moved, by (dotted) name; those without an entry as far as anybody likes."""
-        sliders = {name: field for name, field in self.fields.items() if isinstance(field, LogSlider)}
-        # Multipliers move at every step; what is read of the limits does not.
-        news = {name: field for name, field in sliders.items() if _read(field.limits) != _read(limits.get(name))}
-        # Only a rail's first bands bring models, and a batch counts all models of the page.
-        coming = [name for name, field in news.items() if field.limits is None]
-        update_together(*((news[name], {"limits": limits.get(name)}) for name in coming))
-        for name in news.keys() - coming:
-            update_changed(news[name], limits=limits.get(name))
+        for name, field in self.fields.items():
+            if isinstance(field, ParameterRow):
+                update_changed(field, limits=limits.get(name))
+        update_changed(self._legend, visible=bool(limits))
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, for parameters that are left to it."""
@@ -218,12 +241,8 @@ class SolverForm(pn.viewable.Viewer):
         self._suggested = values
         for name, field in self.fields.items():
             choice = values.get(name)
-            if isinstance(field, NumberField):
+            if isinstance(field, ParameterRow):
                 update_changed(field, suggestion=None if choice is None else float(choice))
             elif isinstance(field, SearchList):  # a switch that the rule leaves open is off
                 open_switch = bool(values) and choice is None and False in field.options.values()
                 update_changed(field, suggestion=False if open_switch else choice)
-
-
-def _read(limits: StepLimits | None) -> str:
-    return "" if limits is None else limits_words(limits)

@@ -9,8 +9,8 @@ import panel as pn
 
 from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of
 from zoviz.runs.run import Run
+from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.style import section, update_changed
-from zoviz.views.controls.number_fields import NumberField
 from zoviz.views.diagnosis.background_look import LookControl, Offer
 
 _LINE = "<span style='font-size:14px;line-height:1.4'><b>Certificate of iteration {iteration:,}</b> {sentence}</span>"
@@ -37,7 +37,7 @@ class CertificateCard(pn.viewable.Viewer):
         self._run: Run | None = None
         self.certificate: Certificate | None = None
         self.line = line
-        fields = [NumberField.from_param(self._certifier.param[name]) for name in ("repeats", "tolerance")]
+        fields = [ParameterRow.from_param(self._certifier.param[name]) for name in ("repeats", "tolerance")]
         self.control = LookControl("Certify this point", self._offer, self._show, fields=fields)
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -20,10 +20,11 @@ from zoviz.estimators import GradientEstimator
 from zoviz.runs.run import Run
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE, TARGET
 from zoviz.views.common.figure_frame import empty_figure
+from zoviz.views.common.number_rule import format_number
+from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import muted_html, note, section, tooltip, update_changed
 from zoviz.views.common.theme_overrides import override_theme
-from zoviz.views.controls.number_fields import NumberField, format_number
 from zoviz.views.diagnosis.background_look import LookControl, Offer
 
 RADIUS = "estimator.smoothing_radius"
@@ -84,7 +85,7 @@ class MicroscopeCard(pn.viewable.Viewer):
         every = pmui.Switch.from_param(
             self.param.every_family, description=tooltip(self.param.every_family.doc), margin=(6, 10)
         )
-        fields = [NumberField.from_param(self._microscope.param[name]) for name in ("count", "calls")]
+        fields = [ParameterRow.from_param(self._microscope.param[name]) for name in ("count", "calls")]
         self.control = LookControl("Measure", self._offer, self._show, while_running=True, fields=[*fields, every])
         self.use_button = pmui.Button(
             label="Use this radius", variant="outlined", size="small", visible=False, margin=(4, 10)

@@ -11,8 +11,8 @@ import param
 from zoviz.runs import repeat
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
+from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.style import update_changed
-from zoviz.views.controls.number_fields import NumberField
 
 _BUDGET = "Budget of the fork."
 
@@ -38,7 +38,7 @@ class ForkForm(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         looks = {"at": ("the last", 234), "iterations": ("as before", 218), "calls": ("as before", 188)}
         fields = [
-            pn.Column(NumberField.from_param(self.param[name], blank=blank, description=""), width=width, margin=0)
+            pn.Column(ParameterRow.from_param(self.param[name], blank=blank, description=""), width=width, margin=0)
             for name, (blank, width) in looks.items()
         ]
         return pn.FlexBox(self._button, *fields, align_items="center")
