@@ -165,8 +165,8 @@ class Lab:
         return self.js("return find(a)?.renderers.map(one => one.name).filter(name => name) ?? []", plot)
 
     def notes(self, plot: str = "plot-Gap") -> list[str]:
-        """The notes above a plot, one for each reference that needs one."""
-        return self.js("return find(a).above.flatMap(one => one.text?.split(' · ') ?? [])", plot)
+        """The notes below a plot, one for each reference that needs one."""
+        return self.js("return find(a).below.flatMap(one => one.text?.split(' · ') ?? [])", plot)
 
     def row(self, key: str) -> Any:
         """A run's row above the plots."""

@@ -31,7 +31,7 @@ COLOURS = """
 const plot = find("plot-Gap"), box = document.createElement("div"); document.body.append(box);
 const rgb = colour => { box.style.color = colour; return getComputedStyle(box).color.match(/[\\d.]+/g).map(Number) };
 const axes = [...plot.below, ...plot.left].filter(m => m.major_label_text_color !== undefined);
-const [notes] = plot.above;
+const notes = plot.below.find(m => m.text !== undefined);
 const inks = [plot.title.text_color, notes.text_color, ...axes.map(m => m.major_label_text_color)].map(rgb);
 box.remove();
 return [inks, getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number)];

@@ -43,7 +43,7 @@ def test_plots_have_no_legend_and_each_of_several_lines_is_named_at_its_end() ->
 
 def notes_of(board: Board, name: str) -> str:
     view = next(view for view in board.views if type(view).__name__ == name)
-    return next(one.text for one in view.figure.above if isinstance(one, Title))
+    return next(one.text for one in view.figure.below if isinstance(one, Title))
 
 
 def test_a_note_says_of_a_bound_that_it_is_far_off() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from bokeh.models import HSpan, VSpan
 from bokeh.models import Line as LineGlyph
+from bokeh.models.annotations import Title
 
 from zoviz import Run
 from zoviz.papers.live import Reference
@@ -47,7 +48,7 @@ def printed(board: Board, name: str) -> list[Any]:
 
 
 def notes(board: Board, name: str) -> list[str]:
-    return figure(board, name).above[0].text.split(" · ")
+    return next(one for one in figure(board, name).below if isinstance(one, Title)).text.split(" · ")
 
 
 def test_each_line_stands_on_the_plot_of_its_column(board: Board) -> None:

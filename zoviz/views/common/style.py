@@ -77,8 +77,9 @@ DRAWER = f""":host {{position: fixed !important; top: {HEADER}px; right: 0; bott
 # Bokeh hides a part by a rule that comes before these, and is weaker than theirs.
 _HIDDEN = ":host {display: none !important}"
 
-# Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it.
-FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff); padding: 24px}"
+# Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it. Without a padding,
+# as Bokeh draws as if there were none, and the axis below would be off the screen.
+FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff)}"
 
 # A label that is read out and not seen: what is beside it says the same to the eye.
 UNSEEN_LABEL = """

@@ -83,6 +83,8 @@ class PlotView(param.Parameterized):
     height: ClassVar[int] = HEIGHT
     special: ClassVar[bool] = False
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
+    first: ClassVar[bool] = False
+    """Whether it is the first plot of some run, on which marks say what was changed."""
     comparison: ClassVar[Comparison] = "any"
     zero_words: ClassVar[str] = "0"
     """What 0 means on a logarithmic axis, where a line has ``zeros``."""
@@ -120,6 +122,7 @@ class PlotView(param.Parameterized):
         self._printed: dict[Reference, GlyphRenderer] = {}  # the lines of a paper's numbers
         self._heading, self._note, self._remark = self.title, "", ""
         self.renderers: list[GlyphRenderer] = []
+        self._measured: list[GlyphRenderer] = []
         self._strip: ZeroStrip | None = None
         self._strip_source: ColumnDataSource | None = None
         self.labels: LineLabels | None = None
@@ -150,9 +153,9 @@ class PlotView(param.Parameterized):
             x_axis_label=AXES[scales.axis],
             tools="pan,box_zoom,xwheel_zoom,reset",
             stylesheets=[FULL_SCREEN],
-            toolbar_location="right",
+            toolbar_location="above",
             active_scroll=None,
-            min_border_left=58,
+            min_border_left=44,
             min_border_right=10,
             outline_line_color=None,
             border_fill_alpha=0,
@@ -169,10 +172,10 @@ class PlotView(param.Parameterized):
         y_axis.formatter = shared.log_formatter if log_y else shared.formatter
         if log_y:
             y_axis.ticker = fig.ygrid[0].ticker = shared.log_ticker
-        shared.override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
-        fonts = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
+        shared.override_theme(fig.title, text_font_size="12px", text_font_style="bold", standoff=4)
+        fonts = {"axis_label_text_font_size": "11px", "major_label_text_font_size": "11px"}
         shared.override_theme(x_axis, axis_label_standoff=2, **fonts)
-        shared.override_theme(y_axis, major_label_text_font_size="12px")
+        shared.override_theme(y_axis, major_label_text_font_size="11px", major_label_standoff=3)
         self._fit_out(fig)
         fig.on_event(DoubleTap, shared.pick)
         # What the theme and the layout change in the browser is of no use here: hundreds of messages at each opening.
@@ -190,15 +193,16 @@ class PlotView(param.Parameterized):
         self._notes = Title(text="", name=f"notes-{type(self).__name__}", standoff=2)
         small = {"text_font_size": "11px", "text_font_style": "normal"}
         self._shared.override_theme(self._notes, **small)
-        fig.add_layout(self._notes, "above")
+        fig.add_layout(self._notes, "below")
         # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
         heads: list[Any] = self._shared.mark_heads("frame")
         fig.add_tools(HoverTool(renderers=heads, tooltips=_MARK, visible=False))
+        words = self._shared.mark_words("frame", self.first)
         area = self._shared.reading_area("frame")
         fig.add_tools(self._shared.line_reader(area), self._shared.crosshair())
         self._placeholder = self._shared.placeholder()
-        self._fixed = [area, *self._shared.mark_lines(), *heads, self._placeholder]
+        self._fixed = [area, *self._shared.mark_lines(), *heads, *words, self._placeholder]
 
     def add(self, key: str, style: RunStyle, stream: PackedSource, columns: Mapping[str, Array]) -> None:
         """Make a run's lines and bands, drawn from its data source; ``arrange`` puts them on the figure."""
@@ -246,8 +250,14 @@ class PlotView(param.Parameterized):
         if self._strip_source is None or strip == self._strip:
             return
         self._strip = strip
+        self._set_range()
         self._strip_source.data = strip_columns(strip)
         self.figure.yaxis[0].major_label_overrides = {} if strip is None else {strip.tick: "0"}
+
+    def _set_range(self) -> None:
+        """Have the vertical range follow what was measured; where that is 0 throughout, it has the strip within it."""
+        alone = self._strip is not None and self._strip.empty
+        self.figure.y_range.renderers = [*self._measured, *[self._placeholder] * alone]
 
     def fits(self, problems: int) -> bool:
         """Return whether the plot is for runs of so many problems."""
@@ -301,9 +311,10 @@ class PlotView(param.Parameterized):
         drawn = (part for one in lines_shown for part in one.renderers)
         fig.renderers = [*self._fixed, *drawn, *self._printed.values()]
         # References lie decades away at times: the range is that of what was measured, where there is anything.
-        fig.y_range.renderers = [
+        self._measured = [
             part for one in lines_shown if not one.series.muted for part in (one.band, one.line, *one.zeros[1:])
-        ] or (self.renderers)
+        ] or self.renderers
+        self._set_range()
         if self.labels is not None and not runs:
             self.labels.show([], False)
 
@@ -316,7 +327,7 @@ class PlotView(param.Parameterized):
             self.labels.show(ends if len(lines) > 1 else [], log)
 
     def caption(self, snapshots: Sequence[Snapshot]) -> None:
-        """Say above the plot what the axis cannot show.
+        """Say above and below the plot what the axis cannot show.
 
         All is 0; what a line at the bottom means; a remark; which references are out of range.
         """

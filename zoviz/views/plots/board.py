@@ -26,8 +26,8 @@ from zoviz.views.common.style import (
     update_changed,
 )
 from zoviz.views.plots.base import PlotView, RunStyle
-from zoviz.views.plots.event_marks import MARKS, NO_MARKS
-from zoviz.views.plots.line_data import BANDS, AxisScales, ZeroStrip, lane, strip_for
+from zoviz.views.plots.event_marks import MARKS, NO_MARKS, STEERING, steering_marks
+from zoviz.views.plots.line_data import BANDS, AxisScales, ZeroStrip, axis_values, lane, strip_for
 from zoviz.views.plots.packed_source import PackedSource, all_series
 from zoviz.views.plots.shared_models import SharedModels
 
@@ -232,11 +232,18 @@ class Board(pn.viewable.Viewer):
         self._shared.forget_ranges()
 
     def _mark(self) -> None:
-        """Send the marks of the newest run, if they changed."""
+        """Send the marks that changed: changes of all visible runs, targets and phases of the newest."""
         newest = next(reversed(self.runs_shown.runs.values()), None)
+        visible = [one for one in self.runs_shown.runs.values() if one.visible]
+        ends = [axis_values(one.run.trace.snapshot(), self.axis) for one in visible]
+        widest = max((float(end[-1]) for end in ends if end.size), default=1.0)
         for kind, source in self._marks.items():
-            marks = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
-            state = (tuple(marks["text"]), tuple(marks["x"]))
+            if kind == STEERING:
+                runs = [(one.run, one.colour) for one in visible]
+                marks = steering_marks(runs, self.axis, self.log_x, widest)
+            else:
+                marks = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
+            state = tuple(map(tuple, marks.values()))
             if state != self._marked.get(kind):
                 self._marked[kind] = state
                 source.data = marks

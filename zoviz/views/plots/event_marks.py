@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ from zoviz.runs.engine.steering import Change
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
-from zoviz.views.common.colours import EVENT, PHASE, TARGET
+from zoviz.views.common.colours import EVENT, PHASE, TARGET, ink_on
 from zoviz.views.common.drags import drags
 
+_LETTER = 0.018
+"""Width of a label's letter, as a share of the narrowest plot's frame."""
 MOST_PHASES, MOST_STAGES = 40, 12
 """Marks of a problem's phases and of a solver's stages on a plot: of more, every second, third, ... is drawn."""
 
@@ -51,14 +54,26 @@ def places_of(run: Run | StoredRun, changes: Sequence[Change], axis: str) -> lis
     return [getattr(change, axis) for change in changes]
 
 
+def symbol_of(solver: Solver, name: str) -> str:
+    """Return the symbol of a parameter of a solver, the last word of its label where that is short; else the label."""
+    label = parameter_label(solver, name)
+    last = label.rpartition(" ")[2]
+    return last if len(last) <= 2 else label
+
+
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
-    """Return a mark for each change of a parameter, in the words of the form, with its old and new value."""
+    """Return a mark for each change of a parameter, numbered, in the words of the form, with its old and new value.
+
+    ``label`` has the symbol and the new value alone.
+    """
     changes = drags(list(run.journal))
     at = places_of(run, changes, axis)
     changes = changes[: len(at)]
     return {
         "x": at,
-        "y": [0.97] * len(changes),
+        "y": [0.95] * len(changes),
+        "number": [str(at) for at in range(1, len(changes) + 1)],
+        "label": [f"{symbol_of(run.solver, one.name)} → {value_words(one.new, digits=3)}" for one in changes],
         "text": [
             f"<b>{html.escape(parameter_label(run.solver, change.name))}</b> "
             f"{_text(run, change.name, change.old)} → {_text(run, change.name, change.new)}<br>"
@@ -128,11 +143,42 @@ class MarkKind(NamedTuple):
     size: int = 11
 
 
+STEERING = "marks"
+"""The kind of marks of changes, which all visible runs have in their colours."""
 MARKS = {
-    "marks": MarkKind(event_marks, EVENT, "inverted_triangle", "dashed"),
+    STEERING: MarkKind(event_marks, EVENT, "circle", "dashed", 14),
     "targets": MarkKind(target_marks, TARGET, "diamond", "dotdash"),
     "phases": MarkKind(phase_marks, PHASE, "square", "dotted", 6),
 }
 """Every kind, by the name of its data on a page."""
 
-NO_MARKS: dict[str, list] = {"x": [], "y": [], "text": []}
+NO_MARKS: dict[str, list] = {name: [] for name in ("x", "y", "text", "number", "label", "colour", "ink")}
+
+
+def steering_marks(
+    runs: Iterable[tuple[Run | StoredRun, str]], axis: str, log_x: bool, widest: float
+) -> dict[str, list]:
+    """Return the marks of several runs' changes, each in its run's colour; of labels that would overlap the first.
+
+    Parameters
+    ----------
+    runs : iterable of (Run or StoredRun, str)
+        With their colours.
+    axis : str
+    log_x : bool
+    widest : float
+        The end of the horizontal axis.
+    """
+    rows: list[dict[str, Any]] = []
+    for run, colour in runs:
+        marks = event_marks(run, axis)
+        marks |= {"colour": [colour] * len(marks["x"]), "ink": [ink_on(colour)] * len(marks["x"])}
+        rows += [dict(zip(NO_MARKS, row, strict=True)) for row in zip(*(marks[name] for name in NO_MARKS), strict=True)]
+    free = -math.inf
+    for row in sorted(rows, key=lambda row: row["x"]):
+        at = math.log10(max(row["x"], 1.0)) / math.log10(max(widest, 10.0)) if log_x else row["x"] / max(widest, 1e-12)
+        if at < free:
+            row["label"] = ""
+        else:
+            free = at + _LETTER * (len(row["label"]) + 3)
+    return {name: [row[name] for row in rows] for name in NO_MARKS}

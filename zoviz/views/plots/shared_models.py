@@ -40,7 +40,7 @@ from zoviz.views.common.bokeh_internals import forget_bounds
 from zoviz.views.common.colours import PRINTED, REFERENCE
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
-from zoviz.views.plots.event_marks import MARKS
+from zoviz.views.plots.event_marks import MARKS, STEERING
 from zoviz.views.plots.line_data import AxisScales, ZeroStrip
 
 # Bokeh's own ticker is linear below two decades, and leaves the lower half of an axis without a label. Three ticks at
@@ -107,7 +107,10 @@ _PRINTED_DASH = [10, 3, 2, 3, 2, 3]
 # beside its middle in the source, and zeros of a logarithmic axis, under the names that ``Series.parts`` gives.
 _READ = """
     const at = special_vars.x, plot = special_vars.glyph_view.parent.parent.model, rows = [];
-    const reach = 0.01 * Math.abs(plot.x_range.end - plot.x_range.start), show = v => `${+(+v).toPrecision(4)}`;
+    const reach = 0.01 * Math.abs(plot.x_range.end - plot.x_range.start), show = value => {
+        const size = Math.abs(value);
+        return size && (size < 1e-3 || size >= 1e6) ? (+value).toExponential(2) : `${+(+value).toPrecision(4)}`;
+    };
     for (const {glyph, data_source, name, visible} of plot.renderers) {
         const data = data_source.data, x = data.x;
         if (glyph.type !== "Line" || !name || !visible || !x?.length || at > x[x.length - 1] + reach) continue;
@@ -119,7 +122,9 @@ _READ = """
         if (isFinite(part(""))) rows.push(`${name}   ${show(part(""))}${spread}`);
         else if (isFinite(part(".zero"))) rows.push(`${name}   0`);
     }
-    return rows.join("\\n");
+    const {axis_label} = plot.below.find(one => one.axis_label !== undefined) ?? {};
+    const place = /time/.test(axis_label) ? show(at) : Math.round(at).toLocaleString("en-US");
+    return [`at ${place} ${axis_label}`, ...rows].join("\\n");
 """
 
 
@@ -169,8 +174,16 @@ class SharedModels:
         self._heads: dict[str, Glyph] = {}
         for name in marks:
             _, colour, marker, dash, size = MARKS[name]
-            self._spans[name] = VSpan(x="x", line_color=colour, line_dash=dash, line_width=1)
-            self._heads[name] = Scatter(x="x", y="y", marker=marker, size=size, line_color=colour, fill_color=colour)
+            own = "colour" if name == STEERING else colour
+            self._spans[name] = VSpan(x="x", line_color=own, line_dash=dash, line_width=1.2)
+            self._heads[name] = Scatter(x="x", y="y", marker=marker, size=size, line_color=own, fill_color=own)
+        small: dict[str, Any] = {"text_baseline": "middle", "text_font": {"value": "Roboto, sans-serif"}}
+        self._number = Text(
+            x="x", y="y", text="number", text_color="ink", text_align="center", text_font_size="10px", **small
+        )
+        self._change = Text(
+            x="x", y="y", text="label", text_color="colour", x_offset=10, text_font_size="11px", **small
+        )
 
     def override_theme(self, model: HasProps, **values: Any) -> None:
         """Set properties and keep them against the page's theme, with one callback for all that have the same."""
@@ -200,7 +213,7 @@ class SharedModels:
         """Return a tool that tells run, value and band of every line of a figure above or below the pointer."""
         return HoverTool(
             renderers=[area],
-            tooltips="<div style='font-size:12px;white-space:pre'><b>at $x{0,0.[000]}</b>\n@low{custom}</div>",
+            tooltips="<div style='font-size:12px;white-space:pre'>@low{custom}</div>",
             formatters={"@low": self._reading},
             point_policy="follow_mouse",
             visible=False,
@@ -250,6 +263,12 @@ class SharedModels:
             self.renderer(source, self._spans[name], view=self._mark_views[name])
             for name, source in self._marks.items()
         ]
+
+    def mark_words(self, y_range_name: str, labelled: bool) -> list[GlyphRenderer]:
+        """Return the numbers of the changes, and where ``labelled`` what was changed."""
+        glyphs = [self._number, self._change] if labelled else [self._number]
+        where: dict[str, Any] = {"view": self._mark_views[STEERING], "y_range_name": y_range_name}
+        return [self.renderer(self._marks[STEERING], glyph, **where) for glyph in glyphs]
 
     def mark_heads(self, y_range_name: str) -> list[GlyphRenderer]:
         """Return the handles of the marks, which show their text when they are pointed at."""

@@ -21,6 +21,7 @@ class Gap(PlotView):
 
     title = "Objective gap"
     order = 0
+    first = True
     comparison = "one problem"
     zero_words = "at f*"
 

@@ -18,6 +18,7 @@ class Objective(PlotView):
 
     title = "Objective (optimum unknown)"
     order = 1
+    first = True
     special = True
     can_log = False
     comparison = "one problem"

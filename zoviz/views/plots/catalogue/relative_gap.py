@@ -15,6 +15,7 @@ class RelativeGap(PlotView):
 
     title = "Relative gap"
     order = 2
+    first = True
     special = True
     comparison = "several problems"
     zero_words = "at f*"
