@@ -119,7 +119,5 @@ def test_another_choice_empties_the_fields(dashboard: Dashboard) -> None:
     page.fork.at, page.fork.calls = 7, 100
     page.table.tabulator.selection = []
     assert (page.fork.at, page.fork.calls) == (None, None)
-    widths, columns = page.table.tabulator.widths, list(page.table.tabulator.value.columns)
-    assert list(widths) == columns
-    first = columns[: 1 + max(columns.index(name) for name in ("label", "tags", "notes"))]
-    assert 40 + sum(widths[name] for name in first) <= 700, "no scrolling on a page of 1100 pixels"
+    columns = list(page.table.tabulator.value.columns)
+    assert columns[-2:] == ["run", "parameters"], "a narrow page leaves these to scrolling first"

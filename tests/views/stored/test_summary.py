@@ -52,10 +52,10 @@ def test_the_list_is_completed_once_a_thread_has_read_the_runs_and_sorted_by_its
     assert page.stored_runs is not None
     table = page.stored_runs.table
     table.read()
-    until(lambda: table.update() or all(table.tabulator.value["verdict"]))
+    until(lambda: table.update() or "…" not in set(table.tabulator.value["verdict"]))
     assert list(table.tabulator.value["parameters"])[0] == "n=3, primal_step=0.002"
     for clicks, labels in ((1, ["a", "b"]), (1, ["b", "a"])):
         for _ in range(clicks):
             table.tabulator.sorters = [{"field": "label", "dir": "asc"}]
         assert list(table.tabulator.value["label"]) == labels and table.tabulator.sorters == []
-    assert all(table.tabulator.value["verdict"]), "what was read once is known"
+    assert "…" not in set(table.tabulator.value["verdict"]), "what was read once is known"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import panel as pn
 import pytest
 
 from helpers.waiting import until
@@ -12,6 +13,7 @@ from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP, WeldedBeam
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.stored.grid_keys import GridKeys
 from zoviz.views.stored.table import AGAIN, DRAWING, StoredRunsTable
 
 # Panel's Material widgets of Panel's, and libraries of one another
@@ -86,9 +88,71 @@ def test_the_list_is_not_completed_while_a_tick_is_on_its_way(tmp_path: Path, mo
         table.update()
         return str(table.tabulator.value["verdict"][0])
 
-    assert not any(verdict() for _ in range(20))
+    assert {verdict() for _ in range(20)} == {"…"}
     waits = False
-    until(verdict)
+    until(lambda: verdict() != "…")
+
+
+def test_an_empty_room_says_what_it_is_for_and_offers_a_run(tmp_path: Path) -> None:
+    page = Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}"))
+    page.rooms.open = "runs"
+    room = page.stored_runs
+    assert room is not None
+    room.table.read()
+    assert room.hint.visible and room.table.empty
+    room.hint.objects[1].clicks += 1
+    assert page.controller.run is not None
+    page.controller.stop()
+    until(lambda: not room.table.read() and bool(room.table.records))
+    assert not room.hint.visible
+    room.table.text = "nothing of it"
+    assert not room.table.records and not room.hint.visible, "the search is at fault, not the store"
+
+
+def test_a_sign_stands_until_a_browser_shows_the_list(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+    Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-3), replicas=1, iterations=2, store=store).run()
+    page = Dashboard(store=store)
+    page.rooms.open = "runs"
+    assert page.stored_runs is not None
+    column = page.stored_runs.table.__panel__()
+    assert isinstance(column, pn.Column)
+
+    def said() -> str:
+        return " ".join(str(one.object) for one in column.select(pn.pane.HTML))
+
+    page.stored_runs.table.read()
+    assert "Reading the list" in said() and "1 to 1 of 1" not in said()
+    (keys,) = column.select(GridKeys)
+    for nonsense in ({"drawn": 1}, {"drawn": False}, "drawn"):
+        keys.press(nonsense)
+    assert "Reading the list" in said()
+    keys.press({"drawn": True})
+    assert "1 to 1 of 1" in said() and "Reading the list" not in said()
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_name_given_on_the_page_is_the_stored_run_s(tmp_path: Path, live: bool) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+    page = Dashboard(store=store)
+    run = Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-3), replicas=1, iterations=2, store=store)
+    run.run()
+    shown = page.controller.runs_shown
+    entry = shown.put(run if live else store.load(run.id))
+    assert store.runs()[0].label == "", "the page's own numbering is no name"
+    shown.rename(entry.key, "first <try>, noisy")
+    assert store.runs()[0].label == "first <try>, noisy" and page.controller.error == ""
+    away = Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-3), replicas=1, iterations=2)
+    away.run()
+    shown.rename(shown.put(away).key, "not kept")
+    assert len(store.runs()) == 1 and page.controller.error == ""
+
+
+def test_columns_are_as_wide_as_their_words(tmp_path: Path) -> None:
+    table = StoredRunsTable(Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}")).controller)
+    assert table.tabulator.layout == "fit_data_fill" and not table.tabulator.widths
+    columns = list(table.tabulator.value.columns)
+    assert columns[:2] == ["label", "problem"] and table.tabulator.titles["label"] == "Name"
 
 
 def test_a_command_without_a_tick_says_what_to_do(tmp_path: Path) -> None:

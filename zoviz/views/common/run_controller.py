@@ -25,7 +25,7 @@ from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.drags import last_standing
-from zoviz.views.common.shown_runs import ShownRuns
+from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 
 JUDGED_EVERY = 2
 """Looks at a run that goes on from one verdict to the next: a verdict costs about as much as all lines."""
@@ -167,6 +167,15 @@ class RunController(param.Parameterized):
         self._verdicts: dict[str, _Judgement] = {}
         self._looks = 0
         self._interrupted: Future[int] | None = None  # how many runs of the store are
+        self.runs_shown.param.watch(lambda event: self._keep_names(event.old, event.new), "runs")
+
+    @say_errors("The name is not stored: ")
+    def _keep_names(self, before: Mapping[str, ShownRun], now: Mapping[str, ShownRun]) -> None:
+        """Write the names that stored runs have been given on this page into the store, which lists them."""
+        for key, one in now.items():
+            kept = isinstance(one.run, StoredRun) or one.run.store is not None
+            if self.store is not None and kept and key in before and before[key].name != one.name:
+                self.store.annotate(one.run.id, label=one.name)
 
     def start(self, steps: int | None = None, references: tuple[Reference, ...] = ()) -> None:
         """Start a run with what the forms say, unless one is at work.

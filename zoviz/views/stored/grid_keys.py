@@ -18,7 +18,7 @@ function attach(model, host, signal) {
     const box = row => row.querySelector("input[type=checkbox]");
     const row_of = event => event.composedPath().find(node => node.classList?.contains("tabulator-row"));
     let at = 0, held = false;  // the row that Tab comes to, and whether the focus is in the table
-    let editing = false;
+    let editing = false, drawn = false;
 
     function focus(number) {
         const all = rows();
@@ -33,6 +33,7 @@ function attach(model, host, signal) {
         const edits = root.querySelector(".tabulator-editing") !== null;
         if (edits !== editing) model.send_msg({editing: editing = edits});
         if (!grid || !all.length) return;  // while new rows are made
+        if (!drawn) model.send_msg({drawn: drawn = true});
         at = Math.max(0, Math.min(at, all.length - 1));
         grid.removeAttribute("aria-owns");  // its body stands in it, and screen readers look for the id elsewhere
         grid.setAttribute("aria-label", model.title);
@@ -140,6 +141,7 @@ class GridKeys(JSComponent):
     key = param.String(default="", doc="The column that tells a row from the others.")
     spoken = param.List(default=[], item_type=str, doc="The columns that a screen reader reads for a row.")
     edited = param.List(default=[], item_type=str, doc="The columns that are edited in place, in their order.")
+    drawn = param.Boolean(default=False, doc="Whether a browser shows the table's rows.")
 
     _esm = _ESM
 
@@ -151,8 +153,10 @@ class GridKeys(JSComponent):
         self.press(data)
 
     def press(self, message: object) -> None:
-        """Take a message: open the row that it names, or note that a cell is edited; all else is left alone."""
+        """Take a message: open the row that it names, or note what is edited or drawn; all else is left alone."""
         if isinstance(message, dict) and isinstance(message.get("editing"), bool):
             self.editing = message["editing"]
+        if isinstance(message, dict) and message.get("drawn") is True:
+            self.drawn = True
         if isinstance(message, dict) and isinstance(message.get("open"), str):
             self._open(message["open"])

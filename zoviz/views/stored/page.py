@@ -26,6 +26,7 @@ from zoviz.views.stored.table import StoredRunsTable
 
 _FORMATS = {"csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
 """File formats of an export: the ending, and what its button says."""
+_EMPTY = "<b>Runs are kept here</b>: to compare, resume, replay, fork and export them. There are none yet."
 _HINT = (
     "Select runs. Arrow keys move, Space selects, Enter opens, F2 edits. A fork repeats a run up to an iteration "
     "(double-click on a plot to choose it) and waits there for changes. It then has the run's budgets of iterations "
@@ -46,6 +47,8 @@ class StoredRunsPage(pn.viewable.Viewer):
     table : StoredRunsTable
     fork : ForkForm
     buttons : dict of str to Button
+    hint : Column
+        What the room is for, shown while the store is empty.
     """
 
     def __init__(self, controller: RunController, **params: Any) -> None:
@@ -66,19 +69,21 @@ class StoredRunsPage(pn.viewable.Viewer):
         }
         self.fork = ForkForm(self.buttons["fork"])
         self._exports = {suffix: self._export(suffix, label) for suffix, label in _FORMATS.items()}
+        start = _button("Start a run", controller.start)
+        self.hint = pn.Column(note(_EMPTY), start, visible=False, margin=(8, 0))
         self._sign = note("")
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._enable([])
         self.table.param.watch(lambda event: self._follow(event.old, event.new), "selection")
         self.table.param.watch(lambda _: self.open(), "entered")
-        self.table.param.watch(lambda _: self._describe_again(), "was_read")
+        self.table.param.watch(lambda _: self._follow_store(), "was_read")
         # A second double click on the same place counts, too.
         controller.runs_shown.param.watch(lambda event: self._pick_place(*event.new), "picked", onlychanged=False)
 
     def __panel__(self) -> pn.viewable.Viewable:
         buttons = [button for name, button in self.buttons.items() if name != "fork"]
         actions = pn.FlexBox(*buttons, pn.Row(*self._exports.values(), margin=0), align_items="center")
-        parts = (self.table, actions, self._sign, self._detail, self.fork, note(_HINT))
+        parts = (self.hint, self.table, actions, self._sign, self._detail, self.fork, note(_HINT))
         column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self.table.read()
         return column
@@ -105,8 +110,9 @@ class StoredRunsPage(pn.viewable.Viewer):
         self.table.make_room(False)
 
     @say_errors()
-    def _describe_again(self) -> None:
+    def _follow_store(self) -> None:
         """Show what the store says by now of the run that is open; nothing where it is not in the list."""
+        update_changed(self.hint, visible=self.table.empty)
         record = next((one for one in self.table.records if one.id == self._opened), None)
         if record is None:
             self._close()

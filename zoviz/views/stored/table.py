@@ -49,24 +49,25 @@ ORDERS = {
 }
 _FIELDS = {"begun": "created"}
 """Names that columns of the list have in the store, where they differ."""
-_WIDTHS = {
-    "run": 68,
-    "label": 76,
-    "problem": 184,
-    "verdict": 82,
-    "tags": 64,
-    "notes": 80,
-    "gap": 74,
-    "objective": 88,
-    "violation": 96,
-    "solver": 104,
-    "calls": 74,
-    "status": 80,
-    "begun": 92,
-    "parameters": 220,
+_TITLES = {
+    "label": "Name",
+    "problem": "Problem",
+    "solver": "Solver",
+    "verdict": "Verdict",
+    "objective": "Objective",
+    "gap": "Gap",
+    "violation": "Violation",
+    "calls": "Calls",
+    "status": "Status",
+    "begun": "Started",
+    "tags": "Tags",
+    "notes": "Notes",
+    "run": "Run",
+    "parameters": "Parameters",
 }
 """Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
-_COLUMNS = tuple(_WIDTHS)
+_COLUMNS = tuple(_TITLES)
+_READING = "Reading the list ..."
 _EDITED = ("label", "tags", "notes")
 _SPOKEN = ["run", "label", "problem", "solver", "verdict", "status"]
 """What a screen reader says of a row."""
@@ -124,12 +125,11 @@ class StoredRunsTable(pn.viewable.Viewer):
             show_index=False,
             selectable="checkbox",
             editors=_EDITORS,
-            titles={name: name.capitalize() for name in _COLUMNS},
+            titles=_TITLES,
             text_align={name: "right" for name in ("calls", "gap", "objective", "violation")},
             stylesheets=[_STYLE, FOCUS_RING],
             css_classes=[_CLASS, "tall"],
-            widths=_WIDTHS,
-            layout="fit_data_stretch",
+            layout="fit_data_fill",  # columns are as wide as what is in them
             theme="simple",
             sortable={name: _FIELDS.get(name, name) in ORDERS.values() for name in _COLUMNS},
             height=330,
@@ -143,7 +143,7 @@ class StoredRunsTable(pn.viewable.Viewer):
         self.tabulator.param.watch(lambda event: self._sort(event.new), "sorters")
         self._summaries = Summaries(self._store)
         self._keys: GridKeys | None = None  # of the page that shows the list
-        self._where = note("")
+        self._where, self._position = note(_READING), ""
         options: dict[str, Any] = {"size": "small", "margin": (4, 8)}
         self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
         self._on = pmui.Button(label="Older", on_click=lambda _: self._turn(1), variant="text", **options)
@@ -162,6 +162,7 @@ class StoredRunsTable(pn.viewable.Viewer):
         bar = pn.FlexBox(*self._fields, self._back, self._on, self._where, align_items="center")
         names: dict[str, Any] = {"title": "Stored runs", "key": "run", "spoken": _SPOKEN, "edited": list(_EDITED)}
         self._keys = GridKeys(self._enter, table=_CLASS, **names)
+        self._keys.param.watch(lambda _: self._tell_where(), "drawn")
         return pn.Column(bar, self.tabulator, self._keys, sizing_mode="stretch_width", margin=0)
 
     def make_room(self, needed: bool) -> None:
@@ -200,13 +201,23 @@ class StoredRunsTable(pn.viewable.Viewer):
         update_changed(self.tabulator, selection=places)
         self._choose()  # the same places may have other records now, or the same with another status
         self._summaries.ask(self.records)
-        position = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
-        self._where.object = muted_html(position)
+        self._position = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "No runs"
+        self._tell_where()
         update_changed(self._back, disabled=self.page == 0)
         update_changed(self._on, disabled=first + PAGE >= total)
         ended = self._clock()
         self._next_read = ended + max(AGAIN, SHARE * (ended - began))
         self.was_read = True
+
+    @property
+    def empty(self) -> bool:
+        """Whether the store has no run at all, as far as it was read."""
+        return not self.records and (self.text, self.status, self.page) == ("", "any", 0)
+
+    def _tell_where(self) -> None:
+        """Say which runs are listed, once a browser shows the first."""
+        drawn = self._keys is None or self._keys.drawn or not self.records
+        update_changed(self._where, object=muted_html(self._position if drawn else _READING))
 
     @say_errors("The list cannot be completed: ")
     def update(self, visible: bool = True) -> None:
@@ -304,7 +315,7 @@ def _frame(records: Sequence[tuple[Record, Summary | None]]) -> pd.DataFrame:
     titles = titles_of_classes()
     rows = []
     for one, summary in records:
-        more = Summary(math.nan, "", "") if summary is None else summary
+        more = Summary(math.nan, "…", "") if summary is None else summary
         cells = {
             "run": _short(one),
             "label": one.label,
