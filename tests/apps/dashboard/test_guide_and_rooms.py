@@ -70,8 +70,10 @@ def check_tour(lab: Lab) -> None:
 
 @pytest.mark.slow
 def test_a_first_minute(lab: Lab) -> None:
+    lab.press("Gallery")
     card = lab.page.get_by_role("button", name="A first descent")
-    assert card.is_visible() and lab.page.locator(".bk-Figure").first.is_hidden()
+    card.wait_for()
+    assert lab.page.locator(".bk-Figure").first.is_hidden()
     card.click()
     lab.end("running")
     lab.until(lambda: lab.page.locator(".bk-Figure").first.is_visible(), "the plots are shown")
@@ -79,10 +81,34 @@ def test_a_first_minute(lab: Lab) -> None:
     lab.press("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
     lab.until(lambda: "room=runs" in lab.page.url, "the address says so")
-    assert lab.status() == "stopped"
     check_tour(lab)
     lab.visit(lab.page.url.partition("?")[0] + "?room=runs")
     lab.page.locator(".tabulator-row").first.wait_for()
+
+
+@pytest.mark.slow
+def test_the_address_follows_what_is_set_and_another_page_shows_the_same(
+    lab: Lab, open_lab: Callable[..., Lab]
+) -> None:
+    lab.type("Batch size k", "7")
+    lab.page.get_by_label("Log x").click()
+    lab.until(lambda: "batch_size=7" in lab.page.url and "log_x=true" in lab.page.url, "the address says so")
+    other = open_lab(lab.page.url)
+    other.until(lambda: other.field("Batch size k").input_value() == "7", "the batch size is the same")
+    assert other.page.get_by_label("Log x").is_checked()
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_in_other_rooms_with_a_way_back_and_stop(lab: Lab) -> None:
+    lab.press("Start")
+    lab.end("running")
+    lab.press("Compare")
+    lab.until(lambda: lab.enabled("Stop the run"), "the run is named in the header")
+    assert not lab.enabled("Stop") and lab.page.get_by_role("button", name="ZO-SPLM: running").is_visible()
+    lab.press("Stop the run")
+    lab.until(lambda: not lab.enabled("Stop the run"), "it has ended")
+    lab.press("Run")
+    lab.end("stopped")
 
 
 @pytest.mark.slow

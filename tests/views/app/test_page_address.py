@@ -64,6 +64,16 @@ def test_a_page_shows_the_stored_runs_that_its_address_names(tmp_path: Path) -> 
     assert "no store" in bare.controller.error
 
 
+def test_axes_and_band_of_the_plots_come_back() -> None:
+    page, other = Dashboard(), Dashboard()
+    page.board.param.update(axis="seconds", log_x=True, band="none")
+    query = query_of(page.form, board=page.board)
+    other.read_address(query)
+    assert (other.board.axis, other.board.log_x, other.board.log_y, other.board.band) == ("seconds", True, True, "none")
+    other.read_address("?plots.axis=%22parsecs%22")
+    assert other.board.axis == "seconds" and "axis in the address is left out" in other.controller.error
+
+
 def test_an_estimator_of_another_class_comes_back_with_its_values() -> None:
     form = RunForm()
     form.picker.solver.set("estimator", Gaussian(batch_size=7))

@@ -27,7 +27,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.views.app.gallery import Gallery
 from zoviz.views.app.guide import Guide
-from zoviz.views.app.page_address import apply_query, query_for, query_of, show_runs, shown_ids
+from zoviz.views.app.page_address import apply_query, apply_view, query_for, query_of, show_runs, shown_ids
 from zoviz.views.app.page_template import page_template
 from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms, RunChip, copy_link
@@ -192,7 +192,7 @@ class Dashboard(pn.viewable.Viewer):
         self.rooms = Rooms(self._rooms())
         if problem is not None or solver is not None:
             self.rooms.open = RUN
-        self._address = ("", self.rooms.open, "")
+        self._address = self._seen_query = self._query
         self.controller.param.watch(lambda _: self._show_run(), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
@@ -400,7 +400,8 @@ class Dashboard(pn.viewable.Viewer):
             self.compare.update()
         if self.benchmark is not None and self.rooms.open == BENCHMARK:
             self.benchmark.update()
-        self._write_address(run)
+        if self._looks % EVERY == 0:
+            self._write_address()
         return whole
 
     def _update_beside(self, run: Run | None, seconds: float) -> bool:
@@ -430,20 +431,25 @@ class Dashboard(pn.viewable.Viewer):
             self.rooms.open = room
         if self.experiments is not None and room == EXPERIMENTS:
             self.experiments.experiment = values.get("experiment", "")
-        self._address = ("", self.rooms.open, self._open_experiment)
+        complaints = apply_view(self.board, query)
         if named:
-            complaints = [*apply_query(self.form, query), *show_runs(self.controller, query)]
+            complaints += [*apply_query(self.form, query), *show_runs(self.controller, query)]
+        if named or complaints:
             self.controller.error = " ".join(complaints)
+        self._address = self._query
 
-    def _write_address(self, run: Run | None) -> None:
-        """Have the browser's address carry what is set and the room, once a run has begun or another room is opened."""
-        state = ("" if run is None else run.id, self.rooms.open, self._open_experiment)
-        if state == self._address or pn.state.location is None:
-            return
-        self._address = state
+    @property
+    def _query(self) -> str:
+        """The query of an address that shows what is set, the room, the axes and the runs."""
         room = "" if self.rooms.open == RUN else self.rooms.open
-        runs = shown_ids(self.controller)
-        pn.state.location.search = query_of(self.form, runs, room, self._open_experiment)
+        return query_of(self.form, shown_ids(self.controller), room, self._open_experiment, self.board)
+
+    def _write_address(self) -> None:
+        """Have the browser's address carry what is set, once it has stood for a look: a drag is one change of it."""
+        query = self._query
+        if query == self._seen_query != self._address and pn.state.location is not None:
+            self._address = pn.state.location.search = query
+        self._seen_query = query
 
     @property
     def _open_experiment(self) -> str:

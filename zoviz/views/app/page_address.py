@@ -19,6 +19,7 @@ from zoviz.views.controls.parameter_forms import editable
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_form import RunForm
 from zoviz.views.controls.run_settings import RunSettings
+from zoviz.views.plots.board import Board
 
 MOST_RUNS = 12
 """Runs that an address names: each must be read before the page is shown."""
@@ -84,7 +85,13 @@ def query_for(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> st
     return "?" + urlencode(names | _written(problem, solver, settings))
 
 
-def query_of(form: RunForm, runs: Iterable[str] = (), room: str = "", experiment: str = "") -> str:
+VIEW = ("axis", "band", "log_x", "log_y")
+"""Parameters of the plots that an address names where they differ from their defaults."""
+
+
+def query_of(
+    form: RunForm, runs: Iterable[str] = (), room: str = "", experiment: str = "", board: Board | None = None
+) -> str:
     """Return the query of an address: problem, solver, all that differs from the defaults, runs, and what is open.
 
     Parameters
@@ -94,13 +101,27 @@ def query_of(form: RunForm, runs: Iterable[str] = (), room: str = "", experiment
         Ids of stored runs.
     room, experiment : str
         Names of the room and of the paper's experiment that are open; empty leaves them out.
+    board : Board, optional
+        The plots, whose axes and band are named, too.
     """
     out = {"problem": form.picker.problem_name, "solver": form.picker.solver_name}
     out |= _written(form.picker.problem, form.picker.solver, form.settings)
     ids = list(runs)[-MOST_RUNS:]
     out |= {"runs": ",".join(ids)} if ids else {}
+    if board is not None:
+        changed = [name for name in VIEW if getattr(board, name) != board.param[name].default]
+        out |= {f"plots.{name}": json.dumps(getattr(board, name)) for name in changed}
     shown = {"room": room, "experiment": experiment}
     return "?" + urlencode(out | {name: value for name, value in shown.items() if value})
+
+
+def apply_view(board: Board, query: str) -> list[str]:
+    """Set axes and band of the plots to what a query says; return a sentence for each that cannot be had."""
+    values, complaints = dict(parse_qsl(query.lstrip("?"))), list[str]()
+    for name in VIEW:
+        if f"plots.{name}" in values:
+            complaints += _set(board, name, values[f"plots.{name}"])
+    return complaints
 
 
 def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
