@@ -70,3 +70,14 @@ def test_different_problems_share_the_relative_gap_and_are_named(first: Run) -> 
     assert gaps["RelativeGap"] in board.visible_plots and gaps["Gap"] not in board.visible_plots
     names = " ".join(one.name for one in gaps["RelativeGap"].renderers if one.name)
     assert "Nonconvex QCQP" in names and "Load tracking" in names
+
+
+def test_pictures_are_of_the_newest_visible_run() -> None:
+    runs = ShownRuns()
+    assert runs.pictured == (None, "")
+    entries = [runs.put(ended(seed=seed)) for seed in (0, 1)]
+    assert runs.pictured == (entries[1].run, entries[1].name)
+    runs.reveal(entries[1].key, False)
+    assert runs.pictured == (entries[0].run, entries[0].name), "never of a hidden one"
+    runs.take_off(entries[0].key)
+    assert runs.pictured == (None, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bokeh.models.annotations import Title
 
 from zoviz import Run
 from zoviz.core.registry import discover
@@ -14,7 +15,7 @@ from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.pictures.base import Picture, PictureCard
 from zoviz.views.pictures.loads import Loads
-from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane
+from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane, rectangle
 
 PICTURES = discover("zoviz.views.pictures", Picture)
 HIGHER = BlackBox(lambda x: float(x @ x), bounds=[(-1.0, 1.0)] * 3)
@@ -61,6 +62,29 @@ def test_a_slice_shows_f_where_it_says() -> None:
         assert data["outside"][0][row, column] == float(value.h[0] > 0 or np.abs(point).max() > 10)
     newest = np.array([picture.path.data["x"][-1], picture.path.data["y"][-1]])
     np.testing.assert_allclose(optimum.point + newest @ np.stack([along, across]), path[-1], atol=1e-10)
+
+
+@pytest.mark.parametrize("across", [0.0, 2e-4, 3.0, 1e3])
+def test_a_slice_has_equal_scales_and_everything_in_it(across: float) -> None:
+    """Where they differed, a step of 0.0002 beside a way of 5 was a zigzag over the whole height."""
+    x, y = np.array([5.0, 2.0, 1e-3]), across * np.array([0.0, 1.0, -0.5])
+    corner, widths = rectangle(x, y)
+    assert widths[0] / widths[1] == pytest.approx(1.6)
+    for axis, values in enumerate((x, y, [0.0], [0.0])):
+        side = axis % 2
+        assert corner[side] <= np.min(values) and np.max(values) <= corner[side] + widths[side]
+    assert QuadraticSlice().figure.match_aspect
+
+
+def test_a_picture_says_of_which_run_it_is() -> None:
+    card, run = PictureCard(), Run(NonconvexQCQP(n=4), ZOCEG(), replicas=1, iterations=2)
+    run.run()
+    card.update(run, "mine")
+    assert card.picture is not None
+    texts = [one.text for one in card.picture.figure.above if isinstance(one, Title)]
+    assert texts == ["mine, replica 1"]
+    card.update(run, "yours")
+    assert [one.text for one in card.picture.figure.above if isinstance(one, Title)] == ["yours, replica 1"]
 
 
 def test_the_card_follows_the_run() -> None:

@@ -222,8 +222,10 @@ class Dashboard(pn.viewable.Viewer):
         """Return what updates the lists and pictures beside the plots, each a part of a look."""
         updates: list[Callable[[Run | None], object]] = [lambda _: self.run_list.update()]
         updates += [lambda _: self.figure_download.update(), self.best_design.update]
-        updates += [self.diagnosis.update, self.rails.update]
-        return updates + [update for card in self.pictures for update in (card.prepare, card.update)]
+        updates.append(self.diagnosis.update)
+        pictured = [self.rails.update, *(update for card in self.pictures for update in (card.prepare, card.update))]
+        shown = self.controller.runs_shown
+        return updates + [lambda _, update=update: update(*shown.pictured) for update in pictured]
 
     def _make_gallery(self) -> Gallery:
         picker = self.form.picker

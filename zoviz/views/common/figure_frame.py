@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bokeh.models import CustomJSTickFormatter
+from bokeh.models.annotations import Title
 from bokeh.plotting import figure
 
 from zoviz.views.common.style import FULL_SCREEN
@@ -48,12 +49,20 @@ def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int 
         **options,
     )
     fig.toolbar.autohide, fig.toolbar.logo = True, None
-    override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
+    override_theme(fig.title, text_font_size="12px", text_font_style="bold", standoff=4)
     for axis in (fig.xaxis[0], fig.yaxis[0]):
         axis.formatter = CustomJSTickFormatter(code=SHORT)
-        fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
+        fonts: dict[str, Any] = {"axis_label_text_font_size": "11px", "major_label_text_font_size": "11px"}
         override_theme(axis, axis_label_standoff=2, **fonts)
     return fig
+
+
+def subtitle(fig: Any) -> Title:
+    """Return an empty line in small letters below the title of a figure."""
+    line = Title(text="", standoff=2)
+    override_theme(line, text_font_size="11px", text_font_style="normal")
+    fig.add_layout(line, "above")
+    return line
 
 
 def columns_of(labels: Sequence[str]) -> int:

@@ -92,6 +92,12 @@ class ShownRuns(param.Parameterized):
         """A paper's numbers that stand on the plots: those of the newest visible run."""
         return next((one.references for one in reversed(self.runs.values()) if one.visible), ())
 
+    @property
+    def pictured(self) -> tuple[Run | None, str]:
+        """The run of which pictures stand beside the plots, the newest visible one that is not stored, and its name."""
+        runs = [(one.run, one.name) for one in self.runs.values() if one.visible and isinstance(one.run, Run)]
+        return runs[-1] if runs else (None, "")
+
     def take_off(self, key: str) -> None:
         """Remove a run from the plots, if it is there."""
         self.runs = {name: entry for name, entry in self.runs.items() if name != key}

@@ -16,7 +16,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure
+from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure, subtitle
 from zoviz.views.common.style import batched_changes, update_changed
 from zoviz.views.pictures.scrubber import ROOM, PathScrubber
 
@@ -45,6 +45,7 @@ class Picture(param.Parameterized):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self.figure = self.build()
+        self._whose = subtitle(self.figure)  # above a legend, if there is one
 
     @classmethod
     def draws(cls, subject: Problem | Solver) -> bool:
@@ -97,6 +98,11 @@ class Picture(param.Parameterized):
         """Return an empty figure in the page's style."""
         return empty_figure(self.title, f"picture-{type(self).__name__}", x_label, y_label, self.height, **options)
 
+    def label_run(self, text: str) -> None:
+        """Say below the title of which run the picture is."""
+        if self._whose.text != text:
+            self._whose.text = text
+
 
 class PictureCard(pn.viewable.Viewer):
     """A card with the picture of the run's problem, or of its solver, where one can draw it.
@@ -146,7 +152,7 @@ class PictureCard(pn.viewable.Viewer):
         """The slider through the path below the picture; None where it draws no path."""
         return None if self._kind is None else self._scrubbers.get(self._kind)
 
-    def prepare(self, run: Run | None) -> None:
+    def prepare(self, run: Run | None, name: str = "") -> None:
         """Make the picture that another run needs, which ``update`` then puts on the page.
 
         A look for each: a look that does both holds up the server's other pages.
@@ -154,14 +160,16 @@ class PictureCard(pn.viewable.Viewer):
         if run is not self._run:
             self._change(run)
 
-    def update(self, run: Run | None) -> None:
-        """Draw the run's newest iterate; called with the document's lock at every look at the run."""
+    def update(self, run: Run | None, name: str = "") -> None:
+        """Draw the newest iterate of a run by its name; called with the document's lock at every look at it."""
         self.prepare(run)
         if self._needed is not self._kind:
             self._show(self._needed)
         self._looks += 1
         if self._work is not None:
             self._take_up(self._work)
+        if self.picture is not None:
+            self.picture.label_run(f"{name}, replica 1" if name else "")
         moved = self.scrubber is not None and self.scrubber.moved
         if self.picture is None or run is None or (run.active and self._looks % EVERY and not moved):
             return None

@@ -22,6 +22,8 @@ CELLS = 64
 """Cells of the image, in each direction."""
 LARGEST = 500
 """Variables up to which the plane's values are quick enough to be computed while a run goes on."""
+_RATIO = 1.6
+"""Of the width of a frame to its height."""
 _MARGIN = 0.25
 """Share of the extent that is added to both sides of an axis."""
 
@@ -44,7 +46,7 @@ def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
 class QuadraticSlice(Picture):
     """A picture of log10(f - f*) on a plane with its contours, the feasible part's boundary, and the path on it."""
 
-    title = "Slice through optimum, start and present iterate"
+    title = "Slice through optimum and start"
 
     @classmethod
     def draws(cls, subject: Problem | Solver) -> bool:
@@ -57,7 +59,7 @@ class QuadraticSlice(Picture):
         """Return the figure: empty images and contours, a path, and its ends beside the optimum."""
         self.path = ColumnDataSource({"x": [0.0], "y": [0.0]})
         self.ends = ColumnDataSource(self._ends(np.zeros(1), np.zeros(1)))
-        fig = self.frame("along the start's direction", "across", match_aspect=False)
+        fig = self.frame("along the start's direction", "across", match_aspect=True)
         self._plane = PlaneImage(fig)
         self.image, self.contours, self.boundary = self._plane.image, self._plane.contours, self._plane.boundary
         fig.line("x", "y", source=self.path, color=PALETTE[1], line_width=2)
@@ -75,7 +77,7 @@ class QuadraticSlice(Picture):
         legend = fig.legend[0]
         fig.add_layout(legend, "above")
         # From the left: the frame is narrower than the legend beside a colour bar, over which there is room.
-        legend.update(orientation="horizontal", location="left", padding=0, margin=2, spacing=6)
+        legend.update(orientation="horizontal", location="left", padding=0, margin=2, spacing=6, ncols=2)
         legend.update(glyph_width=20, glyph_height=20, label_standoff=0)
         legend.update(border_line_color=None, background_fill_alpha=0.0)
         override_theme(legend, label_text_font_size="11px")
@@ -92,8 +94,7 @@ class QuadraticSlice(Picture):
         along, across = plane(optimum.point, path[0], path[-1])
         offsets = path - optimum.point
         x, y = offsets @ along, offsets @ across
-        (left, width), (bottom, height) = _extent(x), _extent(y)
-        corner, widths = np.array([left, bottom]), np.array([width, height])
+        corner, widths = rectangle(x, y)
         columns, rows = places(corner, widths, (CELLS, CELLS))
         points = optimum.point + columns[None, :, None] * along + rows[:, None, None] * across
         value = problem.evaluate(points)
@@ -116,8 +117,14 @@ class QuadraticSlice(Picture):
         }
 
 
-def _extent(values: Array) -> tuple[float, float]:
-    """Return where an axis begins and how long it is, around the values and the optimum at 0."""
-    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    length = max(high - low, 1e-9)
-    return low - _MARGIN * length, (1 + 2 * _MARGIN) * length
+def rectangle(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return corner and widths (2,) of what is seen of a plane: the points (rows,), the optimum at 0, and a margin.
+
+    Its sides have always the same ratio, that of most frames: with scales that differ a step of rounding's size looks
+    like a way across.
+    """
+    low = np.array([min(0.0, float(values.min())) for values in (x, y)])
+    high = np.array([max(0.0, float(values.max())) for values in (x, y)])
+    widths = (1.0 + 2.0 * _MARGIN) * np.maximum(high - low, 1e-9)
+    widths = np.maximum(widths, widths[::-1] * np.array([_RATIO, 1.0 / _RATIO]))
+    return 0.5 * (low + high - widths), widths

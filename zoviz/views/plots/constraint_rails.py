@@ -23,31 +23,29 @@ COLUMNS = 240
 """Columns of the image."""
 ACTIVE = 1e-3
 """Slack, as a share of the largest |h| on the course, up to which a constraint counts as active."""
-DECADES = 4
-"""Decades below its largest violation over which a constraint's colour goes from dark to pale."""
-_COLOURS = ("rgba(128,128,128,0.10)", "#0f86d0", "#f6cf9f", "#f0ab60", "#e2812f", "#bf5410", "#8a3300")
-"""Slack, active, then violated from little to much: blue and orange are told apart by everybody."""
+STRIP = 12
+"""Height of a constraint's strip in pixels; of many together at most ``_HIGHEST``."""
+_HIGHEST, _AROUND = 400, 64
+"""Pixels of all strips together, at most, and of title and axis."""
+_COLOURS = ("rgba(128,128,128,0.12)", "#5b93cf", "#c47f14")
+"""Slack, active, violated: blue and amber are told apart by everybody, on light and on dark pages."""
 
 
 def classes(h: Array, tolerance: float | Array = 0.0) -> Array:
-    """Return the places in the palette of values of h (rows, m): 0 slack, 1 active, from 2 on violated; NaN unknown.
+    """Return the places in the palette of values of h (rows, m): 0 slack, 1 active, 2 violated; NaN unknown.
 
     Parameters
     ----------
     h : Array, shape (rows, m)
-        Feasible where at most 0; each constraint is compared with its own largest violation and largest magnitude.
+        Feasible where at most 0; each constraint is compared with its own largest magnitude.
     tolerance : float or Array, shape (m,)
         Up to which nothing is violated.
     """
     with np.errstate(all="ignore"):
         size = np.nanmax(np.abs(h), axis=0, initial=0.0)
-        worst = np.nanmax(h, axis=0, initial=0.0)
         out = np.where(h >= -ACTIVE * size, 1.0, 0.0)
-        decade = np.log10(np.maximum(h, 1e-300) / np.maximum(worst, 1e-300))
-        shades = len(_COLOURS) - 2
-        shade = 2 + np.clip(np.floor(shades * (1 + decade / DECADES)), 0, shades - 1)
     # What rounding leaves of a constraint that holds with equality is no violation.
-    out = np.where(h > np.maximum(1e-9 * size, tolerance), shade, out)
+    out = np.where(h > np.maximum(1e-9 * size, tolerance), 2.0, out)
     return np.where(np.isfinite(h), out, np.nan)
 
 
@@ -70,11 +68,12 @@ class ConstraintRails(pn.viewable.Viewer):
         super().__init__(**params)
         self.image = ColumnDataSource({"value": [np.full((1, 1), np.nan)], "x": [0.0], "w": [1.0], "h": [1.0]})
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
+        self._figure: Any = None
         self._run: Run | None = None
         self._problem: Problem | None = None
         self._known: dict[float, Array] = {}
         self._work: Future[dict[float, Array]] | None = None
-        self._looks = 0
+        self._looks, self._name = 0, ""
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -84,10 +83,13 @@ class ConstraintRails(pn.viewable.Viewer):
         """Whether the card is on the page."""
         return bool(self._column.visible)
 
-    def update(self, run: Run | None) -> None:
-        """Draw what is new of a run; called with the document's lock at every look at it."""
+    def update(self, run: Run | None, name: str = "") -> None:
+        """Draw what is new of a run by its name; called with the document's lock at every look at it."""
         if run is not self._run:
             self._begin(run)
+        if name != self._name:
+            self._name = name
+            self._entitle()
         self._looks += 1
         if self._work is not None and self._work.done():
             self._known, self._work = self._work.result(), None
@@ -116,7 +118,7 @@ class ConstraintRails(pn.viewable.Viewer):
             return
         tolerance = 0.0 if self._run is None else self._run.tolerances
         strips = image(iterations, np.array(list(self._known.values())), tolerance)
-        first = not len(self._column)
+        first = self._figure is None
         with batched_changes(pn.state.curdoc if first else None):
             if first:
                 self._figure = self._make()
@@ -124,11 +126,18 @@ class ConstraintRails(pn.viewable.Viewer):
             width = float(iterations[-1] - iterations[0])
             self.image.data = {"value": [strips], "x": [iterations[0]], "w": [width], "h": [float(len(strips))]}
             self._figure.y_range.update(start=len(strips) + 0.5, end=0.5)
+            self._figure.height = _AROUND + min(STRIP * len(strips), _HIGHEST)
+            self._entitle()
         update_changed(self._column, visible=True)
 
+    def _entitle(self) -> None:
+        if self._figure is not None:
+            whose = f"{self._name}, replica 1: " if self._name else ""
+            self._figure.title.text = f"Constraints   {whose}blue active, amber violated"
+
     def _make(self) -> Any:
-        title, y_range = "Constraints   blue: active   orange: violated", Range1d(start=1.5, end=0.5)
-        fig = empty_figure(title, "plot-ConstraintRails", "iterations, first replica", "", y_range=y_range)
+        y_range = Range1d(start=1.5, end=0.5)
+        fig = empty_figure("", "plot-ConstraintRails", "iterations", "", y_range=y_range)
         fig.grid.grid_line_color = None
         palette = LinearColorMapper(
             palette=list(_COLOURS), low=-0.5, high=len(_COLOURS) - 0.5, nan_color="rgba(0,0,0,0)"
