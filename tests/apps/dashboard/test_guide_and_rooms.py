@@ -77,6 +77,8 @@ def test_a_first_minute(lab: Lab) -> None:
     card.click()
     lab.end("running")
     lab.until(lambda: lab.page.locator(".bk-Figure").first.is_visible(), "the plots are shown")
+    # The focus is the card's until the browser notices that it is hidden.
+    lab.until(lambda: lab.js("return document.activeElement === document.body"), "keys are the page's")
     check_keys_and_full_screen(lab)
     lab.press("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
