@@ -91,7 +91,7 @@ def test_a_study_outlives_its_page_and_its_server(
     press(lab, "Cost")
     lab.until(lambda: lab.page.get_by_text(f"{cells} runs to do").count() == 1, "its cost is told", 300)
     assert store.count() == 0
-    press(lab, "Start")
+    press(lab, "Start study")
     lab.until(lambda: lab.page.get_by_text("runs have ended").count() == 1, "the map is there", 120)
     lab.until(lambda: 0 < sum(word == "waiting" for word in words(lab)) < cells, "it fills", 120)
     lab.page.close()
@@ -101,7 +101,7 @@ def test_a_study_outlives_its_page_and_its_server(
     again = open_lab(server.url)
     open_room(again)
     again.until(lambda: len(words(again)) == cells, "another page shows it", 60)
-    press(again, "Stop")
+    press(again, "Stop study")
     wait_for(lambda: not store.study("b").active, "it stops")
     kept = ended(store)
     again.page.close()
@@ -111,7 +111,7 @@ def test_a_study_outlives_its_page_and_its_server(
     other = open_lab(serve().url)
     open_room(other)
     other.until(lambda: len(words(other)) == cells, "another server shows it", 60)
-    press(other, "Start")
+    press(other, "Start study")
     other.until(lambda: other.page.get_by_text(f"{cells} of {cells}").count() == 1, "it is complete", 1200)
     other.until(lambda: not {"waiting", "running"} & set(words(other)), "all verdicts are there", 120)
     assert kept.items() <= ended(store).items(), "what had ended was not done again"

@@ -10,12 +10,13 @@ import pytest
 from zoviz.benchmark.courses import Hits
 from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.core.errors import ZovizError
+from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.problems import LoadTracking, PressureVessel
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG, ZOEG
 from zoviz.studies.study import Study
-from zoviz.views.benchmark.heat_map import AT_WORK, ENDED, WAITING, HeatMap, cell_of, solved_counts
+from zoviz.views.benchmark.heat_map import AT_WORK, ENDED, FILLS, NOT_THERE, WAITING, HeatMap, cell_of, solved_counts
 
 
 @pytest.fixture
@@ -42,6 +43,26 @@ def test_a_cell_through_its_life(snapshot: StudySnapshot) -> None:
     assert cell_of(unread._replace(records={run.id: interrupted}), *here).word == "interrupted"
     assert cell_of(unread._replace(records={}), *here).word == WAITING
     assert cell_of(snapshot, "load", "none", "").word == "refused"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "solved", "word"),
+    [
+        (Word.INFEASIBLE, "2/2", "solved"),
+        (Word.INFEASIBLE, "1/2", "infeasible"),
+        (Word.SOLVED, "0/2", NOT_THERE),
+        (Word.SOLVED, "2/2", "solved"),
+        (Word.DIVERGING, "0/2", "diverging"),
+        (Word.STALLED, "", "stalled"),
+    ],
+)
+def test_the_word_of_a_cell_follows_the_rule_of_its_count(
+    snapshot: StudySnapshot, verdict: Word, solved: str, word: str
+) -> None:
+    run = next(one for one in snapshot.definition.runs if (one.problem, one.solver) == ("load", "one"))
+    judged = snapshot.outcomes[run.id]._replace(verdict=Verdict(verdict, "Why."))
+    cell = cell_of(snapshot._replace(outcomes=snapshot.outcomes | {run.id: judged}), "load", "one", solved)
+    assert (cell.word, cell.text, cell.detail) == (word, solved, "Why.") and word in FILLS
 
 
 def test_a_click_picks_the_cell_under_it(snapshot: StudySnapshot) -> None:

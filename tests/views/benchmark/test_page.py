@@ -12,11 +12,12 @@ from bokeh.events import Tap
 from helpers.project import ROOT
 from zoviz.benchmark.report import latex
 from zoviz.problems import LoadTracking, NonconvexQCQP, Suite
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers import COBYLA, ZOCEG, ZOSPLM
 from zoviz.studies.study import Study
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.benchmark.page import BenchmarkPage, cost_html, minutes
+from zoviz.views.benchmark.page import BenchmarkPage, cost_html, minutes, progress_html, seconds_left
 
 RESULTS = ROOT / "tests" / "data" / "optiprofiler_hs.h5"
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
@@ -66,9 +67,7 @@ def test_an_ended_study_is_shown_and_leads_to_its_runs(store: Store, open_page: 
         page.results.curves["data"].lines.data["solver"] == ["ZOCEG", "ZOSPLM"]
         and page.results.curves["data"].bands.data["xs"]
     )
-    assert (
-        "ZOSPLM" in page.results.table.object and page.buttons["stop"].disabled and not page.buttons["start"].disabled
-    )
+    assert "ZOSPLM" in page.results.table.object and not page.buttons["stop"].visible and page.buttons["start"].visible
     assert not page.show_button.visible
     page.pick_cell("qcqp", "ZOCEG")
     assert "ZOCEG on qcqp" in page.picked.object and page.show_button.visible
@@ -154,6 +153,46 @@ def test_a_study_that_grows_is_shown_as_it_grows(store: Store, open_page: Callab
     page.read_soon()
     look_until(page, lambda: "<b>6 of 6</b>" in page.progress.object)
     assert page.heat_map is not None and page.heat_map.problems == ["LoadTracking:n=3", "qcqp", "other"]
+
+
+def test_an_empty_room_offers_a_study_which_says_at_once_how_it_goes(
+    store: Store, open_page: Callable[[], BenchmarkPage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[list[str]] = []
+
+    class Process:
+        active, complaint = True, ""
+
+        def __init__(self, store: Store, command: list[str]) -> None:
+            started.append(command)
+
+    monkeypatch.setattr("zoviz.views.benchmark.page.StudyProcess", Process)
+    page = open_page()
+    assert page.hint.visible and page.progress.object == "" and page.buttons["start"].visible
+    page.hint.objects[1].clicks += 1
+    assert "PressureVessel" in started[0] and "ZOSQP" in started[0] and not page.hint.visible
+    assert "<progress" in page.progress.object and "Starting benchmark: 0 s" in page.progress.object
+    assert page.buttons["stop"].visible and not page.buttons["start"].visible, "one of the two at a time"
+    assert page.sentence.object == ""
+
+
+def test_the_time_that_is_left_falls_with_what_is_done(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
+    run_study(store)
+    page = open_page()
+    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    snapshot = page.snapshot
+    assert snapshot is not None
+    ids = list(snapshot.records)
+    ended = {id: one._replace(seconds=100.0) for id, one in snapshot.records.items()}
+    left = []
+    for count in range(1, 5):
+        some = snapshot._replace(active=True, records={id: ended[id] for id in ids[:count]}, outcomes={})
+        left.append(seconds_left(some, 2))
+        assert ("left." in progress_html(some, 2)) == (count < 4)
+    assert left == [150.0, 100.0, 50.0, 0.0]
+    going = ended | {ids[3]: ended[ids[3]]._replace(status=RunStatus.RUNNING, seconds=40.0)}
+    assert seconds_left(snapshot._replace(records=going), 1) == 60.0
+    assert "left" not in progress_html(snapshot._replace(active=True, records={}, outcomes={}))
 
 
 def test_what_cannot_be_run_is_said(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:

@@ -23,8 +23,11 @@ _MARGIN = 120
 _NAMED = 6
 """Columns, up to which a cell has room for its word."""
 WAITING, AT_WORK, ENDED = "waiting", "running", "ended, being read"
+NOT_THERE = "not to the level"
+"""Solved by the verdict, but not as closely as the level wants."""
 FILLS = {
     Word.SOLVED: "#2e9e5b",
+    NOT_THERE: "#8fcfae",
     Word.CONVERGING: "#7cc39a",
     Word.NOISE_FLOOR: "#a3cfa0",
     Word.SETTLED: "#9fb8cf",
@@ -72,7 +75,15 @@ def cell_of(snapshot: StudySnapshot, problem: str, solver: str, solved: str) -> 
     verdict = read[0].verdict
     if verdict is None:
         return CellState(ENDED, solved, read[0].record.message, begun)
-    return CellState(str(verdict.word), solved, verdict.sentence, begun)
+    return CellState(_word_of(verdict.word, solved), solved, verdict.sentence, begun)
+
+
+def _word_of(verdict: Word, solved: str) -> str:
+    """Return the word of a cell by the rule of its count, the best points: the verdict is on the last iterates."""
+    reached, _, replicas = solved.partition("/")
+    if solved and reached == replicas:
+        return str(Word.SOLVED)
+    return NOT_THERE if verdict is Word.SOLVED and solved else str(verdict)
 
 
 def solved_counts(hits: Hits) -> dict[tuple[str, str], str]:

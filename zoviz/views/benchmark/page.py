@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.benchmark.study_process import StudyProcess, cost_of_command, stop_study
 from zoviz.core.errors import ZovizError
 from zoviz.core.threads.background_work import in_background
+from zoviz.studies.cell import DONE
 from zoviz.views.benchmark.heat_map import FILLS, HeatMap, solved_counts
 from zoviz.views.benchmark.results import BenchmarkResults
 from zoviz.views.benchmark.set_up_form import SetUpForm
@@ -27,6 +29,12 @@ _Result = TypeVar("_Result")
 _SHOWN = 12
 """Runs that are put on the plots at once."""
 _NEW = "New study"
+_EMPTY = (
+    "<b>Which solver solves most problems for its calls?</b> A study runs every solver on every problem with the same "
+    "budget, and draws data profiles: the share of problems solved against calls."
+)
+EXAMPLE = ("WeldedBeam", "PressureVessel", "SpeedReducer", "Spring")
+"""Problems of the study that an empty room offers: engineering designs of a few variables."""
 _HINT = (
     "A run solves a problem to the level once at most this share of the initial gap is left: to the known optimum, or "
     "to the best point of these runs. Violations count as a gap, too. Click a cell, or near a curve, for the runs "
@@ -58,13 +66,31 @@ def cost_html(cost: dict[str, Any]) -> str:
     return sentence
 
 
-def progress_html(snapshot: StudySnapshot) -> str:
-    """Return how far a study is, in a sentence."""
+def seconds_left(snapshot: StudySnapshot, processes: int) -> float:
+    """Return the time that the rest of a study takes by the runs that have ended; NaN before the first has."""
+    ended = [one.seconds for one in snapshot.records.values() if one.status in DONE]
+    begun = sum(one.seconds for one in snapshot.records.values() if one.status not in DONE)
+    if not ended:
+        return float("nan")
+    rest = (len(snapshot.definition.runs) - len(ended)) * float(np.mean(ended))
+    return max(rest - begun, 0.0) / processes
+
+
+def progress_html(snapshot: StudySnapshot, processes: int = 1) -> str:
+    """Return how far a study is, as a bar and a sentence, and how long the rest takes."""
     whole, begun = len(snapshot.definition.runs), len(snapshot.records)
     ended = len(snapshot.outcomes) + snapshot.unread
     word = "running" if snapshot.active else ("complete" if ended == whole else "stopped")
     going = f", {begun - ended} started" if begun > ended else ""
-    return f"<b>{ended} of {whole}</b> runs have ended{going}: {word}."
+    left = seconds_left(snapshot, processes) if snapshot.active and ended < whole else float("nan")
+    rest = f" About {minutes(left)} left." if np.isfinite(left) else ""
+    return f"{_bar(ended, whole)}<b>{ended} of {whole}</b> runs have ended{going}: {word}.{rest}"
+
+
+def _bar(ended: int | None = None, whole: int = 1) -> str:
+    """Return a bar of progress as HTML, one that only moves where nothing is known yet."""
+    value = "" if ended is None else f" value='{ended}' max='{whole}'"
+    return f"<progress aria-label='Progress of the study'{value} style='width:180px;margin-right:10px'></progress>"
 
 
 class BenchmarkPage(pn.viewable.Viewer):
@@ -103,12 +129,14 @@ class BenchmarkPage(pn.viewable.Viewer):
         self._work: Future[Any] | None = None
         self._take_up: Callable[[Any], None] = self._take_snapshot
         self._looks, self._drawn = 0, ""
+        self._started_at = 0.0
         self.buttons = {
             "cost": _button("Cost", self.tell_cost),
-            "start": _button("Start", self.start, color="primary"),
-            "stop": _button("Stop", self.stop, disabled=True),
+            "start": _button("Start study", self.start, color="primary"),
+            "stop": _button("Stop study", self.stop, visible=False),
         }
         self.sentence, self.progress = note(""), pn.pane.HTML("", margin=(4, 10))
+        self.hint = pn.Column(note(_EMPTY), _button("Start an example study", self.start_example), margin=(8, 0))
         self.picked = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
         self.show_button = _button("Put on the plots", self.put_on_plots, visible=False)
         self.picked_ids: list[str] = []
@@ -120,7 +148,7 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _parts(self) -> list[pn.viewable.Viewable]:
         picked = pn.Row(self.picked, self.show_button, margin=0)
-        return [self.progress, self._map, legend(), picked, *self.results.rows(), note(_HINT)]
+        return [self._map, legend(), picked, *self.results.rows(), note(_HINT)]
 
     def __panel__(self) -> pn.viewable.Viewable:
         select = pmui.Select.from_param(
@@ -128,7 +156,8 @@ class BenchmarkPage(pn.viewable.Viewer):
         )
         bar = pn.FlexBox(select, *self.buttons.values(), align_items="center")
         self.read()
-        return pn.Column(self.form, bar, self.sentence, self._results, sizing_mode="stretch_width", margin=0)
+        parts = (self.form, bar, self.sentence, self.progress, self.hint, self._results)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     # What a person asks for
 
@@ -150,16 +179,34 @@ class BenchmarkPage(pn.viewable.Viewer):
         record = self._store.study(name)
         if record is not None and record.active:
             raise ZovizError(f"Expected a study that is not running, got {name!r}: stop it first.")
-        self._process = StudyProcess(self._store, command)
-        self.sentence.object = muted_html(f"Starting {html.escape(name)} ...")
-        update_changed(self.buttons["start"], disabled=True)
+        self._process, self._started_at = StudyProcess(self._store, command), time.monotonic()
+        self.sentence.object = ""  # the estimate of what it costs is of no interest from now on
         self._follow(name)
+        self._show_state(True)
+        self._tell_start()
+
+    @say_errors()
+    def start_example(self) -> None:
+        """Run the form's solvers on a few engineering designs."""
+        self.form.problems = list(EXAMPLE)
+        self.start()
+
+    def _tell_start(self) -> None:
+        """Say that a study starts, and for how long: its process first loads the solvers."""
+        seconds = time.monotonic() - self._started_at
+        text = f"{_bar()}Starting {html.escape(self._name)}: {seconds:.0f} s. The first results take about 15 s."
+        update_changed(self.progress, object=text)
+
+    def _show_state(self, running: bool) -> None:
+        """Show the one button that makes sense."""
+        update_changed(self.buttons["start"], visible=not running)
+        update_changed(self.buttons["stop"], visible=running)
 
     @say_errors()
     def stop(self) -> None:
         """End the study's process; its runs go on from their checkpoints when it is started again."""
         stop_study(self._store, self._name)
-        self.sentence.object = muted_html("Stopped. Start continues with the remaining runs.")
+        self.sentence.object = muted_html("Stopped. Start study continues with the remaining runs.")
 
     @say_errors()
     def put_on_plots(self) -> None:
@@ -191,6 +238,7 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _follow(self, name: str) -> None:
         self._stored, self.snapshot, self._drawn = StoredStudy(self._store, name), None, ""
+        update_changed(self.hint, visible=False)
         self._take_pick("", [])
         self.read_soon()
 
@@ -202,6 +250,8 @@ class BenchmarkPage(pn.viewable.Viewer):
         """Look at the study now and then; called with the document's lock at every look of the page."""
         self._looks += 1
         self.results.imports.update()
+        if self._process is not None and self.snapshot is None and self._process.active:
+            self._tell_start()
         if self._work is not None:
             if self._work.done():
                 work, self._work = self._work, None
@@ -226,13 +276,15 @@ class BenchmarkPage(pn.viewable.Viewer):
             complaint, self._process = self._process.complaint, None
             if complaint:
                 self.sentence.object = muted_html(html.escape(complaint))
+            if self.snapshot is None:
+                update_changed(self.progress, object="")
         self._take_up(work.result())
 
     def _take_snapshot(self, read: tuple[str, StudySnapshot] | None) -> None:
         """Show how the study stands now."""
         busy = self._process is not None and self._process.active
         if read is None or read[0] != self._name:
-            update_changed(self.buttons["start"], disabled=busy)
+            self._show_state(busy)
             return
         name, snapshot = read
         first, self.snapshot = self.snapshot is None, snapshot
@@ -241,9 +293,8 @@ class BenchmarkPage(pn.viewable.Viewer):
             names = [_NEW, *(record.name for record in self._store.studies())]
             self.param.study.objects = names
             self.study = name
-        update_changed(self.buttons["start"], disabled=busy or snapshot.active)
-        update_changed(self.buttons["stop"], disabled=not snapshot.active)
-        update_changed(self.progress, object=progress_html(snapshot))
+        self._show_state(busy or snapshot.active)
+        update_changed(self.progress, object=progress_html(snapshot, self.form.workers))
         marks = (
             f"{name} {len(snapshot.outcomes)} {sorted((id, str(one.status)) for id, one in snapshot.records.items())}"
         )
