@@ -60,7 +60,7 @@ def check_bands(lab: Lab) -> None:
     bands = {}
     for name in ("Median, min–max", "Mean ± std", "Median alone", "Median, quartiles"):
         before = str(settled(lab))
-        lab.choose("Band", name)
+        lab.page.get_by_label("Band").select_option(name)
         lab.until(lambda before=before: str(line(lab)) != before, f"the band is {name}")
         mean, low, high = bands[name] = settled(lab)
         between = np.isnan(low) if name == "Median alone" else (low <= 1.00001 * mean) & (mean <= 1.00001 * high)
@@ -95,13 +95,13 @@ def test_axes_scales_bands_and_themes(lab: Lab) -> None:
     lab.until(lambda: lab.data("source-run1", "x") == list(range(51)), "x is the iteration")
     lab.page.get_by_role("button", name="seconds", exact=True).click()
     lab.until(lambda: 0 < max(lab.data("source-run1", "x")) < 40, "x is the time")
-    lab.page.get_by_role("button", name="oracle calls", exact=True).click()
+    lab.page.get_by_role("button", name="calls", exact=True).click()
     lab.until(lambda: lab.data("source-run1", "x") == calls, "x is the number of calls")
 
     assert scales(lab) == ["LinearScale", "LogScale"] and (line(lab) > 0).all()
-    lab.page.get_by_role("switch", name="Log x").click()
+    lab.page.get_by_role("checkbox", name="Log x").click()
     lab.until(lambda: scales(lab) == ["LogScale", "LogScale"], "x is logarithmic")
-    lab.page.get_by_role("switch", name="Log y").click()
+    lab.page.get_by_role("checkbox", name="Log y").click()
     lab.until(lambda: scales(lab) == ["LogScale", "LinearScale"], "y is linear")
 
     check_bands(lab)

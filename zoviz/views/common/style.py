@@ -129,7 +129,7 @@ _SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform
 _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
 
 
-_TWO_BY_TWO = ":host {grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}"
+_TWO_BY_TWO = ":host {grid-template-columns: repeat(auto-fit, minmax(max(270px, 40%), 1fr))}"
 
 
 class Grid(pn.Column):

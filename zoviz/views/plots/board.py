@@ -16,13 +16,9 @@ from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_S
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.style import (
-    CLOSER_SWITCH,
-    NARROW,
     UNSEEN_LABEL,
     Grid,
     batched_changes,
-    narrower,
-    tooltip,
     update_changed,
 )
 from zoviz.views.plots.base import PlotView, RunStyle
@@ -34,6 +30,12 @@ from zoviz.views.plots.shared_models import SharedModels
 PLOTS_AT_ONCE = 2
 """Plots that one look of a page gives a run's lines: the first row on most screens, beside the problem's picture."""
 
+_SMALL = """
+label {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
+select.bk-input {height: 30px; min-height: 30px; padding: 0 24px 0 8px; font-size: 13px}
+:host {font-size: 13px; white-space: nowrap}
+"""
+"""Of a list whose label is read out and not seen, and of a box that is ticked."""
 WIDTH = 1.6
 """Of a run's first line on a plot, in pixels."""
 
@@ -68,7 +70,7 @@ class Board(pn.viewable.Viewer):
     axis: param.Selector[str] = param.Selector(
         default=CALLS,
         objects={
-            "oracle calls": CALLS,
+            "calls": CALLS,
             "samples": SAMPLES,
             "ζ samples": ZETA_SAMPLES,
             "iterations": ITERATION,
@@ -98,6 +100,7 @@ class Board(pn.viewable.Viewer):
         self._others: list[tuple[pn.viewable.Viewable | pn.viewable.Viewer, str]] = []
         self._grid = Grid(sizing_mode="stretch_width", margin=0)
         self._stale_figures = self._stale_lines = False
+        self._axes: pmui.RadioButtonGroup | None = None
         self._ranged: Set[str] = frozenset()
         self.param.watch(lambda *_: self._outdate(figures=True), ["log_x", "log_y"])
         self.param.watch(lambda *_: self._outdate(), ["axis", "band"])
@@ -170,6 +173,7 @@ class Board(pn.viewable.Viewer):
             view.caption(snapshots)
         self._mark()
         self._place()
+        self._offer_axes()
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
         return anew
 
@@ -349,27 +353,40 @@ class Board(pn.viewable.Viewer):
 
     def controls(self) -> pn.FlexBox:
         """Return widgets for the axes and the band, in one row, to which others may be added."""
+        self._axes = pmui.RadioButtonGroup.from_param(
+            self.param.axis,
+            size="small",
+            margin=(4, 8, 4, 10),
+            width=240,
+            stylesheets=[UNSEEN_LABEL],
+            description="",
+            sx={
+                "& button": {
+                    "text-transform": "none",
+                    "white-space": "nowrap",
+                    "padding": "3px 9px",
+                    "letter-spacing": 0,
+                }
+            },
+        )
+        self._offer_axes()
+        box: dict[str, Any] = {"margin": (8, 6), "width": 60, "stylesheets": [_SMALL]}
         return pn.FlexBox(
-            pmui.RadioButtonGroup.from_param(
-                self.param.axis,
-                size="small",
-                margin=(4, 6),
-                width=470,
-                stylesheets=[UNSEEN_LABEL, narrower(300)],
-                description="",
-                sx={
-                    "& button": {"text-transform": "none", "white-space": "nowrap"},
-                    NARROW: {"& button": {"padding": "4px", "font-size": ".72rem", "letter-spacing": 0}},
-                },
-            ),
-            pmui.Select.from_param(
-                self.param.band,
-                description=tooltip(self.param.band.doc),
-                size="small",
-                width=190,
-                margin=(4, 6),
-            ),
-            pmui.Switch.from_param(self.param.log_x, description="", margin=(6, 4), stylesheets=[CLOSER_SWITCH]),
-            pmui.Switch.from_param(self.param.log_y, description="", margin=(6, 4), stylesheets=[CLOSER_SWITCH]),
+            self._axes,
+            pn.widgets.Select.from_param(self.param.band, width=160, margin=(4, 6), stylesheets=[_SMALL]),
+            pn.widgets.Checkbox.from_param(self.param.log_x, **box),
+            pn.widgets.Checkbox.from_param(self.param.log_y, **box),
             align_items="center",
         )
+
+    def _offer_axes(self) -> None:
+        """Offer the horizontal axes that some run has: samples of runs with noise only."""
+        if self._axes is None:
+            return
+        known = {name for one in self.runs_shown.runs.values() for name in one.run.trace.snapshot().columns}
+        offered = {
+            words: axis
+            for words, axis in self.param.axis.names.items()
+            if axis in known or axis not in (SAMPLES, ZETA_SAMPLES) or axis == self.axis
+        }
+        update_changed(self._axes, options=offered, width=80 * len(offered))
