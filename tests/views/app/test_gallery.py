@@ -13,7 +13,7 @@ from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.gallery import Gallery, card
 from zoviz.views.app.page_address import apply_query
 from zoviz.views.app.set_ups import SET_UPS, SetUp
-from zoviz.views.app.thumbnails import course, thumbnails
+from zoviz.views.app.thumbnails import course, ends, thumbnails
 from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_form import RunForm
@@ -47,6 +47,21 @@ def test_every_set_up_names_what_the_page_offers_and_has_its_course() -> None:
     assert form.picker.problems["Nonconvex QCQP"].noise == "independent"
     apply_query(form, SET_UPS[0].query, afresh=True)
     assert form.picker.problem.noise == "deterministic", "a set-up begins from the defaults"
+
+
+def test_a_card_names_its_axes_and_says_that_they_are_logarithmic() -> None:
+    courses = thumbnails()
+    first, slicing = (
+        next(one for one in SET_UPS if one.title == title) for title in ("A first descent", "Network slicing")
+    )
+    text = card(0, first, courses[first.title])
+    assert "gap, log scale" in text and "iterations" in text and "<span>433</span><span>5e-9</span>" in text
+    text = card(0, slicing, courses[slicing.title])
+    assert "log scale" not in text and "<span>objective</span>" in text and "<span>2.82</span>" in text
+    top, low = ends(course("objective gap", np.arange(4.0), np.array([10.0, 1e3, 1e-6, 0.1]), True))
+    assert (top, low) == (pytest.approx(1e3), pytest.approx(1e-6, rel=0.05))
+    flat = ends(course("objective", np.arange(3.0), np.full(3, 2.0), False))
+    assert flat == (2.0, 2.0)
 
 
 def test_a_click_starts_a_set_up_and_shows_its_run(page: Dashboard) -> None:

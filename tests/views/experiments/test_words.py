@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from zoviz.papers.experiment import Table, Verdict
 from zoviz.views.experiments.overview import STATES
-from zoviz.views.experiments.words import VERDICT_STYLE, claims_html, states_html, table_html, verdict_html
+from zoviz.views.experiments.words import (
+    VERDICT_STYLE,
+    brief_claims_html,
+    claims_html,
+    states_html,
+    table_html,
+    verdict_html,
+)
 
 
 def test_every_state_has_its_word_and_its_colour() -> None:
@@ -14,7 +23,18 @@ def test_every_state_has_its_word_and_its_colour() -> None:
         assert f">{state}<" in text and f".verdict.{look}" in VERDICT_STYLE
     looks = {verdict_html(str(one)).split("'")[1] for one in Verdict}
     assert len(looks) == 3
-    assert ">3 reproduced<" in states_html({"reproduced": 3, "not reproduced": 1})
+    text = states_html({"reproduced": 3, "not reproduced": 1})
+    assert ">3 of 4 claims reproduced<" in text and ">1 of 4 claims not reproduced<" in text
+    assert ">1 claim cannot be decided<" in states_html({"cannot be decided": 1})
+    assert ">16 claims not reproduced<" in states_html({"not reproduced": 16})
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 16])
+def test_each_verdict_says_on_which_claim(count: int) -> None:
+    judged = [{"place": f"Theorem {at}", "says": "a < b", "verdict": "not reproduced"} for at in range(count)]
+    text = brief_claims_html(judged)
+    assert text.count(">not reproduced</span> Theorem ") == count and text.count("a &lt; b") == count
+    assert ("<details" in text) == (count > 3)
 
 
 def test_claims_stand_beside_what_the_test_says_without_their_idea() -> None:

@@ -9,14 +9,17 @@ import param
 from panel.custom import JSComponent
 
 from zoviz.views.app.set_ups import SetUp
-from zoviz.views.app.thumbnails import Thumbnail
+from zoviz.views.app.thumbnails import GAP_LABEL, Thumbnail, ends
 
 WIDTH, HEIGHT = 240, 64
 """Of a thumbnail, in the units of its picture."""
 
 _CARD = (
-    "<button class='card' type='button' data-at='{at}'><svg viewBox='-3 -4 {width} {height}' aria-hidden='true'>"
-    "<polyline points='{points}'/></svg><span class='title'>{title}</span><span class='what'>{what}</span>"
+    "<button class='card' type='button' data-at='{at}'><span class='title'>{title}</span>"
+    "<span class='what'>{what}</span>"
+    "<span class='plot' aria-hidden='true'><span class='ends'><span>{top}</span><span>{low}</span></span>"
+    "<svg viewBox='-3 -4 {width} {height}' preserveAspectRatio='none'><polyline points='{points}'/></svg>"
+    "<span class='across'><span>{scale}</span><span>iterations</span></span></span>"
     "<span class='sentence'>{sentence}</span><span class='what'>{course}</span></button>"
 )
 _HEAD = (
@@ -31,8 +34,10 @@ h2 {font-size: 17px; margin: 10px 0 2px; font-weight: 600} p {margin: 0 0 12px; 
   border: 1px solid color-mix(in srgb, currentColor 22%, transparent)}
 .card:hover, .card:focus-visible {border-color: var(--panel-primary-color);
   outline: 2px solid var(--panel-primary-color)}
-.card svg {width: 100%; height: 72px; margin-bottom: 4px;
-  border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent)}
+.plot {display: grid; grid-template: 64px auto / 42px 1fr; gap: 1px 6px; font-size: 11px}
+.ends {display: flex; flex-direction: column; justify-content: space-between; text-align: right}
+.plot svg {width: 100%; height: 64px; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent)}
+.across {grid-column: 2; display: flex; justify-content: space-between}
 .card polyline {fill: none; stroke: var(--panel-primary-color); stroke-width: 2; vector-effect: non-scaling-stroke}
 .title {font-weight: 600; font-size: 15px} .sentence {font-size: 13.5px; line-height: 1.35; flex: 1}
 .what {font-size: 12.5px; opacity: .8}
@@ -41,13 +46,21 @@ h2 {font-size: 17px; margin: 10px 0 2px; font-weight: 600} p {margin: 0 0 12px; 
 
 def card(at: int, one: SetUp, thumbnail: Thumbnail | None) -> str:
     """Return the card of a set-up as HTML: course, title, what is run, sentence, and how it went when it was drawn."""
-    points, course = "", ""
+    points, course, scale, top, low = "", "", "", "", ""
     if thumbnail is not None:
         points = " ".join(f"{x * WIDTH:.0f},{y * HEIGHT:.0f}" for x, y in thumbnail["points"])
         course = f"{thumbnail['label']} {thumbnail['first']:.3g} to {thumbnail['last']:.2g}"
+        scale = thumbnail["label"].rpartition(" ")[2] + (", log scale" if thumbnail["label"] == GAP_LABEL else "")
+        top, low = map(_short, ends(thumbnail))
     words = {"title": one.title, "what": f"{one.problem} · {one.solver}", "sentence": one.sentence, "course": course}
+    words |= {"scale": scale, "top": top, "low": low}
     escaped = {name: html.escape(text, quote=False) for name, text in words.items()}
     return _CARD.format(at=at, width=WIDTH + 6, height=HEIGHT + 8, points=points, **escaped)
+
+
+def _short(value: float) -> str:
+    """Return a number for the end of a small axis."""
+    return f"{value:.3g}" if 0.01 <= abs(value) < 1e4 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
 
 
 class Gallery(JSComponent):

@@ -16,6 +16,8 @@ from zoviz.views.controls.run_form import RunForm
 from zoviz.views.plots.line_data import row_indices
 
 FILE = Path(__file__).with_name("thumbnails.json")
+GAP_LABEL = "objective gap"
+"""Of courses on a logarithmic axis."""
 POINTS = 40
 """Of a course on a card."""
 
@@ -41,6 +43,17 @@ def course(label: str, iterations: Array, mean: Array, logarithmic: bool) -> Thu
     return Thumbnail(label=label, first=float(f"{y[0]:.3g}"), last=float(f"{y[-1]:.3g}"), points=points)
 
 
+def ends(thumbnail: Thumbnail) -> tuple[float, float]:
+    """Return the largest and the least value of a course, by its first and last and where these stand."""
+    logarithmic = thumbnail["label"] == GAP_LABEL
+    (_, first), (_, last) = thumbnail["points"][0], thumbnail["points"][-1]
+    values = np.array([thumbnail["first"], thumbnail["last"]])
+    level = np.log10(np.maximum(np.abs(values), 1e-12)) if logarithmic else values
+    height = float((level[0] - level[1]) / (last - first)) if last != first else 0.0
+    top = float(level[0] + first * height)
+    return (10.0**top, 10.0 ** (top - height)) if logarithmic else (top, top - height)
+
+
 def thumbnail(set_up: SetUp, seconds: float) -> Thumbnail:
     """Run a set-up for so long and return its course."""
     form = RunForm()
@@ -51,7 +64,7 @@ def thumbnail(set_up: SetUp, seconds: float) -> Thumbnail:
     run = form.make()
     run.run()
     columns = run.trace.snapshot().columns
-    label, column = ("objective gap", GAP) if GAP in columns else ("objective", OBJECTIVE)
+    label, column = (GAP_LABEL, GAP) if GAP in columns else ("objective", OBJECTIVE)
     return course(label, columns[ITERATION], columns[column].mean(axis=-1), column == GAP)
 
 

@@ -10,11 +10,12 @@ from panel.custom import JSComponent
 
 from zoviz.papers.contents import TITLES, Row
 from zoviz.views.experiments.overview import NOT_MEASURED, Overview, Record
-from zoviz.views.experiments.words import VERDICT_STYLE, states_html, verdict_html
+from zoviz.views.experiments.words import FEW, VERDICT_STYLE, brief_claims_html, states_html, verdict_html
 
 _CARD = (
     "<article class='card' data-name='{name}'><h3>{title}</h3><p class='subject'>{subject}</p>"
     "<div class='figure'></div><p class='paper-says'><span>{printed}</span></p><p class='verdicts'>{verdicts}</p>"
+    "{claims}"
     "<div class='buttons'>{live}<button type='button' data-does='open' aria-label='Figures and verdicts of {title}'>"
     "Figures and verdicts</button></div></article>"
 )
@@ -37,6 +38,8 @@ polyline {fill: none; stroke-width: 1.8; vector-effect: non-scaling-stroke}
 .paper-says {font-size: 13px; line-height: 1.35; flex: 1}
 .paper-says span {display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 5; overflow: hidden}
 .verdicts {display: flex; flex-wrap: wrap; gap: 4px}
+.claims {margin: 0; font-size: 12.5px} ul.claims, .claims ul {padding: 0; margin: 4px 0 0; list-style: none}
+.claims li {margin-top: 4px} .claims .verdict {font-size: 11px; padding: 0 6px}
 .buttons {display: flex; flex-wrap: wrap; gap: 8px}
 button {font: inherit; font-size: 13px; padding: 4px 10px; border-radius: 5px; cursor: pointer; color: inherit;
   background: none; border: 1px solid color-mix(in srgb, currentColor 40%, transparent)}
@@ -54,7 +57,9 @@ def card_html(record: Record) -> str:
     words = {"name": record.name, "title": one.title, "subject": one.subject, "printed": f"The paper: {one.printed}"}
     escaped = {name: html.escape(text) for name, text in words.items()}
     live = _LIVE.format(title=escaped["title"]) if record.live else ""
-    return _CARD.format(verdicts=states_html(record.states), live=live, **escaped)
+    claims = brief_claims_html(record.work.judged) if record.whole else ""
+    few = record.whole and len(record.work.judged) <= FEW  # whose list has the verdicts
+    return _CARD.format(verdicts="" if few else states_html(record.states), claims=claims, live=live, **escaped)
 
 
 def unmeasured_html(rows: Sequence[Row]) -> str:

@@ -16,6 +16,8 @@ _LOOKS = {
     NOT_RECORDED: "none",
     NOT_MEASURED: "none",
 }
+FEW = 3
+"""Claims that a card lists; more are opened by a click."""
 VERDICT_STYLE = """
 .verdict {display: inline-block; border-radius: 10px; padding: 1px 9px; font-size: 12.5px; font-weight: 600;
   color: #fff; white-space: nowrap; line-height: 1.45}
@@ -32,15 +34,31 @@ tr + tr td {border-top: 1px solid color-mix(in srgb, currentColor 14%, transpare
 """
 
 
-def verdict_html(verdict: str, count: int = 1) -> str:
-    """Return a verdict as a coloured word, with how many claims have it where it is more than one."""
-    number = f"{count} " if count > 1 else ""
-    return f"<span class='verdict {_LOOKS.get(verdict, 'none')}'>{number}{html.escape(verdict)}</span>"
+def verdict_html(verdict: str, what: str = "") -> str:
+    """Return a verdict as a coloured word, after what it is on."""
+    return f"<span class='verdict {_LOOKS.get(verdict, 'none')}'>{what}{html.escape(verdict)}</span>"
 
 
 def states_html(states: Mapping[str, int]) -> str:
-    """Return the verdicts of an experiment's claims, each with their number."""
-    return " ".join(verdict_html(state, count) for state, count in states.items())
+    """Return the verdicts of an experiment's claims, each with how many of them have it."""
+    whole = sum(states.values())
+    claims = "1 claim" if whole == 1 else f"{whole} claims"
+    of = {state: claims if count == whole else f"{count} of {claims}" for state, count in states.items()}
+    return " ".join(verdict_html(state, f"{what} ") for state, what in of.items())
+
+
+def brief_claims_html(judged: Sequence[Mapping[str, Any]]) -> str:
+    """Return each claim after its verdict, as a list that can be opened where it is longer than a few lines."""
+    points = "".join(
+        f"<li>{verdict_html(row['verdict'])} {html.escape(row['place'])}: {html.escape(row['says'])}</li>"
+        for row in judged
+    )
+    few = len(judged) <= FEW
+    return f"<ul class='claims'>{points}</ul>" if few else _opened(f"The {len(judged)} claims", f"<ul>{points}</ul>")
+
+
+def _opened(summary: str, text: str) -> str:
+    return f"<details class='claims'><summary>{summary}</summary>{text}</details>"
 
 
 def table_html(table: Table) -> str:
