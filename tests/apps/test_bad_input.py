@@ -11,7 +11,7 @@ import pytest
 from helpers.dashboard_page import HANDLE, Lab
 from helpers.serving import Server
 
-LOCKED = "Fixed while a run is in progress"
+LOCKED = "Locked during a run"
 
 FAILS_LATER = """
 calls = 0

@@ -145,7 +145,7 @@ def test_reasons_are_listed_in_full_and_other_forms_in_one_line() -> None:
     choice = Picker()
     assert choice.others.visible and "cut" not in str(choice.refused.styles)
     count = sum(not one.made_for(choice.problem) for one in choice.solvers.values())
-    assert count > 10 and f"{count} solvers are made for other problems</summary>" in choice.others.object
+    assert count > 10 and f"{count} solvers not applicable to this problem</summary>" in choice.others.object
     assert "Made for linearly constrained problems: " in choice.others.object
     assert "Smoothed ALM" not in choice.refused.object and "max-height" not in choice.refused.styles
     reasons = {name: f"{name} needs an extra." for name in ("ZO-SPLM", "ZOCEG", "ZOEG", "OGDA-RR")}

@@ -12,12 +12,13 @@ import pytest
 from helpers.every_solver import EVERY, EVERY_PROBLEM
 from zoviz.core.registry import discover
 from zoviz.estimators.base import GradientEstimator
+from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOSOGD, ZOSPLM, ZOSQP
 from zoviz.solvers.base import Solver
 from zoviz.views.common.number_rule import NumberRule
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.controls.parameter_forms import ParameterForm, SolverForm, editable
+from zoviz.views.controls.parameter_forms import ParameterForm, ProblemForm, SolverForm, editable
 from zoviz.views.controls.run_settings import RunSettings
 
 # Panel's Material widgets of Panel's
@@ -69,3 +70,17 @@ def test_no_field_shows_a_state_that_is_not_its_parameters() -> None:
     assert words["none"] >= {"calls", "gap", "iterations", "phase_length", "samples"}
     assert words["auto"] >= {"primal_step", "restoration", "step_reach", "contraction", "horizon", "initial_points"}
     assert words.keys() == {"auto", "none"} and not words["auto"] & words["none"]
+
+
+def test_degrees_of_freedom_are_shown_under_their_law_alone() -> None:
+    problem = LoadTracking(n=4, noise="independent")
+    form = ProblemForm(problem)
+    column = form.__panel__()
+    assert isinstance(column, pn.Column)
+    holders = [one for part in column if isinstance(part, pn.Column) for one in part if isinstance(one, pn.Column)]
+    holder = next(one for one in holders if form.fields["noise_degrees"] in list(one))
+    assert not holder.visible
+    problem.noise_distribution = "student_t"
+    assert holder.visible
+    problem.noise_distribution = "normal"
+    assert not holder.visible

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import panel as pn
 import pytest
 
-from zoviz.problems import LoadTracking
+from zoviz.problems import LoadTracking, QuadraticBilevel, StochasticQP
+from zoviz.problems.base import Problem
 from zoviz.solvers import ZOCEG
 from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
 
@@ -29,3 +31,18 @@ def test_the_run_has_the_settings() -> None:
 def test_without_targets_nothing_is_stopped_at_them() -> None:
     run = RunSettings(stop_at_targets=True).make(LoadTracking(n=4), ZOCEG())
     assert dict(run.targets) == {} and not run.stop_at_targets and run.seconds == 20.0
+
+
+@pytest.mark.parametrize(
+    ("problem", "offered"), [(LoadTracking(n=4), False), (StochasticQP(), False), (QuadraticBilevel(), True)]
+)
+def test_a_budget_of_zeta_is_offered_where_a_problem_draws_zeta(problem: Problem, offered: bool) -> None:
+    settings = RunSettings()
+    form = RunSettingsForm(settings)
+    column = form.__panel__()
+    assert isinstance(column, pn.Column)
+    holder = next(one for one in column if isinstance(one, pn.Column) and form.fields["zeta_samples"] in list(one))
+    settings.suit(problem)
+    assert holder.visible is offered
+    settings.suit(LoadTracking(n=4))
+    assert not holder.visible

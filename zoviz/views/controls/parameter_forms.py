@@ -27,7 +27,7 @@ LEGEND = "<div style='display:flex;gap:12px;font-size:.75rem'>{}</div>".format(
     )
 )
 """What the colours of sliders mean."""
-LOCKED = "Fixed while a run is in progress: Stop it to change these."
+LOCKED = "Locked during a run. Stop to edit."
 
 
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:
@@ -120,6 +120,8 @@ class ProblemForm(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         noise = dict(self._noise.fields)
         which = noise.pop("noise")
+        heavy = self.problem.param.noise_distribution.rx() == "student_t"
+        noise["noise_degrees"] = pn.Column(noise["noise_degrees"], visible=heavy, sizing_mode="stretch_width", margin=0)
         noisy = pn.Column(
             *noise.values(),
             visible=self.problem.param.noise.rx.pipe(_is_noisy),  # ``rx.map`` would go through the letters of the word

@@ -53,10 +53,10 @@ class Picker(pn.viewable.Viewer):
     """
 
     problem_name: param.Selector[str] = param.Selector(
-        default=None, objects=[None], label="Problem", doc="What is minimised."
+        default=None, objects=[None], label="Problem", doc="Problem to minimise."
     )
     solver_name: param.Selector[str] = param.Selector(
-        default=None, objects=[None], label="Solver", doc="Those that accept the problem."
+        default=None, objects=[None], label="Solver", doc="Solvers that accept the problem."
     )
 
     def __init__(
@@ -218,7 +218,7 @@ class Picker(pn.viewable.Viewer):
         lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
         update_changed(self.refused, object=text, visible=bool(own))
         lines = [details_html(f"Solvers whose packages are not installed: {len(absent)}", *absent)] if absent else []
-        lines += [details_html(f"{count} solvers are made for other problems", *lists)] if other else []
+        lines += [details_html(f"{count} solvers not applicable to this problem", *lists)] if other else []
         update_changed(self.others, object="".join(lines), visible=bool(lines))
 
     def _reason(self, solver: Solver, problem: str) -> str:

@@ -20,13 +20,13 @@ from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_n
 class RunSettings(spec.RunSettings):
     """The settings of the next run: those of every run, with the page's own defaults, and a field for each target."""
 
-    replicas = param.Integer(default=REPLICAS, doc="Independent runs in lock-step: they make the bands.")
+    replicas = param.Integer(default=REPLICAS, doc="Independent runs, over which bands are drawn.")
     seconds = param.Number(default=20.0, allow_None=True, label="Seconds")
-    iterations = param.Integer(allow_None=True, label="Iterations", doc="none: unlimited.")
-    calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica; none: unlimited.")
-    samples = param.Integer(allow_None=True, label="Samples", doc="Samples ξ per replica; none: unlimited.")
+    iterations = param.Integer(allow_None=True, label="Iterations", doc="None: unlimited.")
+    calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica. None: unlimited.")
+    samples = param.Integer(allow_None=True, label="Samples", doc="Samples ξ per replica. None: unlimited.")
     zeta_samples = param.Integer(
-        allow_None=True, label="Samples ζ", doc="Of rows, or of a follower's g, per replica; none: unlimited."
+        allow_None=True, label="Samples ζ", doc="Samples ζ of rows or of a follower's g, per replica. None: unlimited."
     )
     tolerance = param.Number(default=None, allow_None=True, precedence=-1)
     label = param.String(precedence=-1)
@@ -53,14 +53,16 @@ class RunSettings(spec.RunSettings):
         allow_None=True,
         bounds=(0, None),
         label="Stationarity",
-        doc="First hit of epsilon-stationarity.",
+        doc="First hit of ε-stationarity.",
         inclusive_bounds=(False, True),
         metadata=ABSENT,
     )
     stop_at_targets = param.Boolean(label="Stop when all are hit")
+    draws_zeta = param.Boolean(default=False, precedence=-1, doc="Whether the problem draws samples ζ.")
 
     def suit(self, problem: Problem) -> None:
-        """Offer as many replicas as suit a problem, unless a person has chosen another number."""
+        """Offer as many replicas as suit a problem, unless a person has chosen another number, and its budgets."""
+        self.draws_zeta = problem.sampled_rows or problem.form == "online bilevel"
         before, now = self.param.replicas.default, default_replicas(problem)
         self.param.replicas.default = now
         if self.replicas == before:
@@ -81,16 +83,19 @@ class RunSettingsForm(pn.viewable.Viewer):
 
     def __init__(self, settings: RunSettings, **params: Any) -> None:
         super().__init__(**params)
-        self._form, self._why = ParameterForm(settings, editable(settings)), lock_note()
+        self._form, self._why, self._settings = ParameterForm(settings, editable(settings)), lock_note(), settings
 
     def __panel__(self) -> pn.viewable.Viewable:
         fields = self.fields
         pick = lambda *names: [fields[name] for name in names]  # noqa: E731
+        drawn = self._settings.param.draws_zeta
+        zeta = pn.Column(fields["zeta_samples"], visible=drawn, sizing_mode="stretch_width", margin=0)
         return pn.Column(
             self._why,
             *pick("replicas", "seed"),
             section("Budgets"),
-            *pick("seconds", "iterations", "calls", "samples", "zeta_samples"),
+            *pick("seconds", "iterations", "calls", "samples"),
+            zeta,
             section("Targets (first hits)"),
             *pick("gap", "violation", "stationarity", "stop_at_targets"),
             sizing_mode="stretch_width",
