@@ -33,9 +33,8 @@ PLOTS_AT_ONCE = 2
 _SMALL = """
 label {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 select.bk-input {height: 30px; min-height: 30px; padding: 0 24px 0 8px; font-size: 13px}
-:host {font-size: 13px; white-space: nowrap}
 """
-"""Of a list whose label is read out and not seen, and of a box that is ticked."""
+"""Of a list whose label is read out and not seen."""
 WIDTH = 1.6
 """Of a run's first line on a plot, in pixels."""
 
@@ -370,12 +369,13 @@ class Board(pn.viewable.Viewer):
             },
         )
         self._offer_axes()
-        box: dict[str, Any] = {"margin": (8, 6), "width": 60, "stylesheets": [_SMALL]}
+        text = {"& .MuiFormControlLabel-label": {"font-size": "13px"}, "& .MuiCheckbox-root": {"padding": "4px"}}
+        box: dict[str, Any] = {"margin": (4, 4), "size": "small", "description": "", "sx": text}
         return pn.FlexBox(
             self._axes,
             pn.widgets.Select.from_param(self.param.band, width=160, margin=(4, 6), stylesheets=[_SMALL]),
-            pn.widgets.Checkbox.from_param(self.param.log_x, **box),
-            pn.widgets.Checkbox.from_param(self.param.log_y, **box),
+            pmui.Checkbox.from_param(self.param.log_x, **box),
+            pmui.Checkbox.from_param(self.param.log_y, **box),
             align_items="center",
         )
 
