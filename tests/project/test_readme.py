@@ -19,9 +19,6 @@ BLOCKS = blocks(ROOT / "README.md", "python")
 COMMANDS = [
     "python -m pip install -e . && panel serve apps/dashboard.py --show",
     'python -m pip install -e ".[test]" && python -m pytest -n 2',
-    "uv run panel serve apps/dashboard.py --show",
-    "uv run --extra test pytest -n 2",
-    "panel serve apps/dashboard.py --show --unused-session-lifetime 2000 --check-unused-sessions 1000",
     "panel serve apps/dashboard.py --show --args my_module:problem",
 ]
 
@@ -31,9 +28,9 @@ def test_a_command_stands_on_a_line_of_its_own(command: str) -> None:
     assert command in TEXT.splitlines()
 
 
-def test_the_script_has_at_most_15_lines() -> None:
-    assert len(BLOCKS) == 3
-    assert len(BLOCKS[0].rstrip().splitlines()) <= 15
+def test_it_is_read_in_minutes() -> None:
+    assert len(TEXT.split()) <= 1200
+    assert len(BLOCKS) == 2 and all(len(block.rstrip().splitlines()) <= 15 for block in BLOCKS)
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
@@ -44,8 +41,8 @@ def test_a_python_block_runs(number: int, tmp_path: Path) -> None:
     process = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=240)
     assert process.returncode == 0, process.stderr
     assert process.stdout
-    if number == 1:
-        assert abs(float(process.stdout.split()[-1]) - 1.34) < 1e-3
+    if number == 0:
+        assert process.stdout.strip() == BLOCKS[0].rpartition("# ")[2].strip(), "what it prints stands beside it"
 
 
 MODULE = """from zoviz.problems import BlackBox
@@ -80,7 +77,8 @@ def test_every_class_is_listed() -> None:
     for package, base in (("problems", problems.Problem), ("solvers", solvers.Solver)):
         names += [n for n, c in discover(f"zoviz.{package}", base).items() if c.__module__.startswith("zoviz.")]
     names += [name for name in estimators.__all__ if name != "GradientEstimator"]
-    assert [name for name in names if f"`{name}`" not in TEXT] == []
+    page = (ROOT / "docs" / "problems_and_solvers.md").read_text(encoding="utf-8")
+    assert [name for name in names if f"`{name}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
