@@ -28,7 +28,7 @@ def test_the_card_shows_the_design_of_the_run_and_hides_without_one() -> None:
     card.update(run)
     design = run.best_design
     assert column.visible and card.design is not None and card.design.plain() == design.plain()
-    assert f"{design.f:.10g}" in card.table.object and card.table.object.count("<tr>") == 2 + 4 + 7
+    assert f"{design.f:.10g}" in card.table.object and card.table.object.count("<tr>") == 1 + 4 + 7
     card.update(None)
     assert not column.visible
 
@@ -54,8 +54,8 @@ def test_the_downloads_have_the_whole_design() -> None:
     run.run()
     card = BestDesignCard()
     card.update(run)
-    assert card.table.object.count("<tr>") == 2 + 60 and "20 more rows" in card.table.object
+    assert card.table.object.count("<tr>") == 1 + 60 and "20 more rows" in card.table.object
     row, _ = card.__panel__().objects
-    table, plain = (one.callback().getvalue() for one in row.objects[1:])
+    table, plain = (one.callback().getvalue() for one in row.objects[2:])
     assert table.count("\n") == 2 + n and len(json.loads(plain)["x"]) == n
     np.testing.assert_array_equal(list(json.loads(plain)["x"].values()), run.best_design.x)

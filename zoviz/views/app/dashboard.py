@@ -185,7 +185,7 @@ class Dashboard(pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
         self.rails, self.best_design = ConstraintRails(), BestDesignCard()
-        self.board.beside(self.rails, after="Violation")
+        self.board.beside(self.rails, below="Violation")
         for card in (runs, self.output):
             self.board.beside(card)
         self.updates = deque(self._beside())

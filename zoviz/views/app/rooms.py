@@ -10,7 +10,7 @@ import panel_material_ui as pmui
 import param
 
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import HEADER, NARROW, UNSEEN_LABEL, update_changed
+from zoviz.views.common.style import COPY, HEADER, NARROW, UNSEEN_LABEL, update_changed
 
 _INK = "var(--panel-on-background-color, inherit) !important"
 _TAB: dict[str, Any] = {
@@ -41,24 +41,10 @@ class Room(NamedTuple):
     renew: Callable[[], object] = lambda: None
 
 
-_COPY = """
-    const text = location.href;
-    const fallback = () => {
-        const field = Object.assign(document.createElement("textarea"), {value: text});
-        document.body.append(field);
-        field.select();
-        document.execCommand("copy");
-        field.remove();
-    };
-    if (navigator.clipboard) navigator.clipboard.writeText(text).catch(fallback);
-    else fallback();  // a page without https
-"""
-
-
 def copy_link() -> pmui.Button:
     """Return a button that puts the page's address into the clipboard."""
     button = pmui.Button(label="Copy link", variant="text", size="small", margin=(6, 4), sx={"color": _INK})
-    button.js_on_click(code=_COPY)
+    button.js_on_click(code=f"const text = location.href; {COPY}")
     return button
 
 

@@ -77,6 +77,19 @@ DRAWER = f""":host {{position: fixed !important; top: {HEADER}px; right: 0; bott
 # Bokeh hides a part by a rule that comes before these, and is weaker than theirs.
 _HIDDEN = ":host {display: none !important}"
 
+COPY = """
+    const fallback = () => {
+        const field = Object.assign(document.createElement("textarea"), {value: text});
+        document.body.append(field);
+        field.select();
+        document.execCommand("copy");
+        field.remove();
+    };
+    if (navigator.clipboard) navigator.clipboard.writeText(text).catch(fallback);
+    else fallback();  // a page without https
+"""
+"""Code of a browser that copies ``text``."""
+
 # Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it. Without a padding,
 # as Bokeh draws as if there were none, and the axis below would be off the screen.
 FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff)}"

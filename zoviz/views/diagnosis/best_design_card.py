@@ -9,27 +9,32 @@ import json
 import numpy as np
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource
 
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
 from zoviz.views.common.figure_frame import EVERY
-from zoviz.views.common.style import muted_html, section, update_changed
+from zoviz.views.common.style import COPY, muted_html, section, tooltip, update_changed
 
 _MOST = 60
 """Rows of variables, and of constraints, that are shown: the files have them all."""
 _STYLE = """
+.zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
+.zoviz-best-f small {font-size: 12px; font-weight: 400; margin-left: 6px} .zoviz-best-f .violated {font-weight: 700}
 table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; width: 100%}
-.zoviz-design th {text-align: left; font-weight: 600; opacity: .65; padding: 3px 10px 3px 0}
-.zoviz-design td {padding: 3px 10px 3px 0; border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
+.zoviz-design th {text-align: left; font-weight: 600; opacity: .75; padding: 3px 8px 3px 0}
+.zoviz-design td {padding: 3px 8px 3px 0; border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
 .zoviz-design .number {text-align: right; white-space: nowrap}
-.zoviz-design .violated {color: #d1242f; font-weight: 600}
+.violated {color: var(--danger-text-color, #c62828); font-weight: 600}
 """
 
 
 def design_html(design: BestDesign) -> str:
-    """Return a design as a table in HTML: f, a row for each variable, and one for each constraint with its margin."""
+    """Return a design as HTML: f, and a table with a row for each variable, and one for each constraint."""
     middle = f", median of {design.replicas} replicas {design.middle:.6g}" if design.replicas > 1 else ""
-    rows = [f"<tr><td><b>f</b></td><td class='number'><b>{design.f:.10g}</b></td><td colspan='2'></td></tr>"]
+    state = "<small>feasible</small>" if design.feasible else "<small class='violated'>not feasible</small>"
+    best = f"<div class='zoviz-best-f' title='f'>{design.f:.10g}{state}</div>"
+    rows = []
     ends = zip(design.variables, design.x, design.lower, design.upper, strict=True)
     for name, value, low, high in list(ends)[:_MOST]:
         cells = "".join(f"<td class='number'>{_end(end)}</td>" for end in (low, high))
@@ -46,7 +51,7 @@ def design_html(design: BestDesign) -> str:
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
     head = f"<thead><tr><th></th>{titles}</tr>"
     note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
-    return f"<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
+    return f"{best}<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
 
 
 def _end(value: float) -> str:
@@ -74,6 +79,7 @@ class BestDesignCard(pn.viewable.Viewer):
         self._run: Run | None = None
         self._looks = 0
         self._row = pn.Row(section("Best design"), margin=0)
+        self._text = ColumnDataSource()  # its tag is what Copy copies: a button's own values would be asked for
         self._column = pn.Column(
             self._row,
             self.table,
@@ -86,9 +92,13 @@ class BestDesignCard(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
 
-    def _downloads(self) -> list[pmui.FileDownload]:
-        look = {"size": "small", "variant": "text", "width": 84, "margin": (6, 0), "embed": False}
+    def _buttons(self) -> list[pn.viewable.Viewable]:
+        look = {"size": "small", "variant": "text", "width": 70, "margin": (6, 0), "embed": False}
+        copy = pmui.Button(label="Copy", size="small", variant="text", width=50, margin=(6, 0))
+        copy.description = tooltip("Copy the design as JSON.")
+        copy.js_on_click(args={"source": self._text}, code=f"const text = source.tags[0] ?? ''; {COPY}")
         return [
+            copy,
             pmui.FileDownload(callback=self._csv, filename="best_design.csv", label="CSV", **look),
             pmui.FileDownload(callback=self._json, filename="best_design.json", label="JSON", **look),
         ]
@@ -107,7 +117,9 @@ class BestDesignCard(pn.viewable.Viewer):
             update_changed(self._column, visible=False)
         elif not run.active or self._looks % EVERY == 0:
             if self.design is None:  # a page opens sooner without buttons that nobody needs yet
-                self._row.extend(self._downloads())
+                self._row.extend(self._buttons())
             self.design = run.best_design
             update_changed(self.table, object=design_html(self.design))
+            if self._text.tags != [text := json.dumps(self.design.plain(), indent=1)]:
+                self._text.tags = [text]
             update_changed(self._column, visible=True)

@@ -116,18 +116,18 @@ class Board(pn.viewable.Viewer):
         self.views  # noqa: B018  # makes the figures
         return self._grid
 
-    def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer, after: str = "") -> None:
-        """Place another view in a cell of its own: after the plot of a class of this name, else after the last."""
-        self._others.append((view, after))
+    def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer, below: str = "") -> None:
+        """Place another view: below the plot of a class of this name, in its cell, else in a cell after the last."""
+        self._others.append((view, below))
         if self._built:
             self._fill()
 
     def _fill(self) -> None:
         """Put the plots' places and the other views in the order in which they stand on the page."""
-        objects: list[Any] = []
-        for plot, cell in zip(self._views, self._cells, strict=True):
-            objects += [cell, *(view for view, after in self._others if after == type(plot).__name__)]
-        self._grid.objects = [*objects, *(view for view, after in self._others if not after)]
+        for plot, pane, cell in zip(self._views, self._panes, self._cells, strict=True):
+            under = [view for view, below in self._others if below == type(plot).__name__]
+            cell.objects = [pane, *under]
+        self._grid.objects = [*self._cells, *(view for view, below in self._others if not below)]
 
     def _outdate(self, figures: bool = False) -> None:
         """Have the lines, or the figures too, made anew by the next ``refresh``; figures take a moment, and say so."""
