@@ -47,7 +47,7 @@ Dashboard(problem=OnABall()).page().servable()
 )
 def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab, text: str) -> None:
     lab.settle(Seconds="none")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.start()
     for label, kind in (("Primal step c", "a number"), ("Batch size k", "a whole number")):
         lab.type(label, text)
@@ -67,7 +67,7 @@ def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab,
 @pytest.mark.slow  # it opens a page of its own
 def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> None:
     lab.choose("Problem", "Load tracking (convex)")
-    lab.tab("Problem")
+    lab.unfold("Problem")
     lab.type("Curtailment in kW", "1e6")
     lab.until(lambda: "Expected a curtailment of at most" in lab.message(), "the page says what is wrong")
     lab.press("Start")
@@ -125,7 +125,7 @@ def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[
 @pytest.mark.slow
 def test_start_pressed_twice_gives_one_run_and_structural_widgets_say_why_they_are_disabled(lab: Lab) -> None:
     lab.settle(Seconds="none")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     reason = lab.page.get_by_text(LOCKED)
     assert not any(one.is_visible() for one in reason.all())
     lab.page.get_by_role("button", name="Start", exact=True).dblclick()
@@ -135,7 +135,7 @@ def test_start_pressed_twice_gives_one_run_and_structural_widgets_say_why_they_a
         ("Problem", "Variables n", None),
         ("Run", "Replicas", None),
     ):
-        lab.tab(tab)
+        lab.unfold(tab)
         lab.until(lambda fixed=fixed: lab.field(fixed).is_disabled(), f"{fixed} is disabled")
         lab.until(lambda: any(one.is_visible() for one in reason.all()), "the page says why")
         assert free is None or lab.field(free).is_enabled()
@@ -155,7 +155,7 @@ def test_two_tabs_do_not_disturb_each_other(server: Server, open_lab: Callable[.
     first, second = open_lab(server.url), open_lab(server.url)
     for lab in (first, second):
         lab.settle(Seconds="none")
-        lab.tab("Solver")
+        lab.unfold("Solver")
     first.start()
     first.page.locator(HANDLE).press("ArrowRight")
     first.until(lambda: len(first.data("marks", "text")) == 1, "the change is marked")

@@ -58,7 +58,7 @@ def late_share(report: Path, clicking: Lab, meanwhile: Callable[[], None], what:
     for i in range(8):  # the first Step starts a run of its own, the others take one step each
         meanwhile()
         pressed = time.monotonic()
-        clicking.tab(("Problem", "Run", "Solver")[i % 3])
+        clicking.page.get_by_role("button", name="· structure").click()  # shown and hidden in turn
         clicking.press("Step")
         clicking.until(lambda before=i: clicking.iteration() > before, "the click is answered", 10)
         waits.append(time.monotonic() - pressed)

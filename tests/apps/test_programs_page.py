@@ -57,7 +57,7 @@ def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store,
     title = lab.page.title()
     lab.choose("Solver", "ZO-SPLM")  # which goes on where values never change
     lab.settle(Replicas="1")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.press("Start")
     lab.until(lambda: printed(lab).is_visible(), "what the program printed")
     lab.until(lambda: NASTY in printed(lab).locator("pre").all_inner_texts(), "its words, to the letter")

@@ -59,6 +59,10 @@ FIND = """const find = name => {
 };"""
 
 
+FOLDS = {"Problem": "parameters and noise", "Solver": "structure", "Run": "limits and targets"}
+"""What there is more of in the parts of the form."""
+
+
 @dataclass
 class Lab:
     """The dashboard's page as a person meets it.
@@ -100,12 +104,15 @@ class Lab:
         found = self.page.get_by_role("button", name=button, exact=True)
         return found.count() > 0 and found.is_enabled()
 
-    def tab(self, name: str) -> None:
-        """Show a tab of the sidebar."""
-        self.page.get_by_role("tab", name=name, exact=True).click()
+    def unfold(self, part: str) -> None:
+        """Show all parameters of a part of the form: Problem, Solver or Run."""
+        more = self.page.get_by_role("button", name=re.compile(f"More · {FOLDS[part]}"))
+        if more.count() and more.is_visible():
+            more.click()
+            more.wait_for(state="detached")
 
     def field(self, label: str) -> Any:
-        """A number field by its label, on the tab that is shown."""
+        """A number field by its label."""
         return self.page.get_by_label(label, exact=True)
 
     def type(self, label: str, text: str) -> None:
@@ -114,8 +121,8 @@ class Lab:
         self.field(label).press("Enter")
 
     def settle(self, **texts: str) -> None:
-        """Fill fields of the Run tab, e.g. ``Iterations="60"``, and see that they are taken."""
-        self.tab("Run")
+        """Fill fields of the run, e.g. ``Iterations="60"``, and see that they are taken."""
+        self.unfold("Run")
         for label, text in texts.items():
             self.type(label.replace("_", " "), text)
         self.page.wait_for_timeout(200)

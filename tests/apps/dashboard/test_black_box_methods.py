@@ -66,7 +66,7 @@ def steer(lab: Lab, solver: str) -> None:
     lab.press("Pause")
     lab.end("paused")
     held = lab.resting_iteration()
-    lab.tab("Solver")
+    lab.unfold("Solver")
     for count, (label, value) in enumerate([("Trust radius scale", "0.5"), ("Share of restarts", "0.4")], 1):
         lab.field(label).first.fill(value)
         lab.field(label).first.press("Enter")

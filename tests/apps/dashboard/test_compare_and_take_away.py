@@ -122,7 +122,7 @@ with open(sys.argv[2], "w", newline="") as file:
 @pytest.mark.slow
 def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path) -> None:
     lab.settle(Iterations="40", Seconds="auto", Replicas="3")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.press("Step")
     lab.until(lambda: lab.iteration() == 1 and lab.status() == "paused", "one step is taken")
     for steps in range(2, 5):  # a change, a step: the journal's places do not depend on the machine

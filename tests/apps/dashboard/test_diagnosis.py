@@ -41,7 +41,7 @@ def calls_for(lab: Lab, purpose: str) -> int:
 
 def test_the_drawer_shows_where_calls_went_and_gives_the_run_a_radius(lab: Lab) -> None:
     lab.settle(Seconds="auto", Replicas="2")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.start()
     assert lab.page.locator(".bars").count() == 0, "it is closed at first"
     lab.page.get_by_label("Diagnosis").first.click()
@@ -75,7 +75,7 @@ def test_the_drawer_shows_where_calls_went_and_gives_the_run_a_radius(lab: Lab) 
 
 def test_a_step_beyond_the_stable_end_is_asked_about_once(lab: Lab) -> None:
     lab.settle(Seconds="auto", Replicas="2")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.start()
     slider = lab.page.locator(".logslider-primal_step")
 

@@ -197,7 +197,7 @@ def visit_rooms(lab: Lab, check: Callable[[str], None]) -> None:
     lab.page.locator(".bars").wait_for()
     check("drawer open")
     for tab in ("Problem", "Solver", "Run"):
-        lab.tab(tab)
+        lab.unfold(tab)
         check(f"tab {tab}")
     lab.end("finished")
     low = lab.js(HEIGHT, "plot-Gap")

@@ -97,7 +97,7 @@ def test_an_objective_without_known_optimum_falls_and_what_is_feasible_is_drawn(
 def test_a_start_while_data_load_waits_and_then_begins(open_app: Callable[[str], Lab]) -> None:
     lab = open_app(LATE)
     lab.settle(Seconds="none")
-    lab.tab("Problem")
+    lab.unfold("Problem")
     lab.type("Variables n", "7")
     lab.page.wait_for_timeout(1000)
     lab.press("Start")
@@ -117,7 +117,7 @@ def test_a_run_that_runs_away_is_said_to_in_red_and_one_that_converges_is_green(
     run_to_its_end(lab, Seconds="auto", Iterations="200", Replicas="4")
     red, green, _ = colour()
     assert word.inner_text() in ("converging", "solved") and green > 1.5 * red
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.type("Primal step c", "3")
     run_to_its_end(lab, "run2", Replicas="4")
     red, green, _ = colour()
@@ -163,7 +163,7 @@ def test_a_plot_without_anything_to_say_is_not_there(lab: Lab) -> None:
 def test_a_mark_says_what_is_used_of_a_block_beyond_the_variables(lab: Lab) -> None:
     lab.choose("Solver", "ZOBCEG")
     lab.settle(Seconds="none", Replicas="2")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.start()
     lab.type("Block size τ", "1000")
     lab.until(lambda: lab.data("marks", "text"), "the change is marked")

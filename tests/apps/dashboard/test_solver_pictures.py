@@ -29,7 +29,7 @@ def test_a_run_is_drawn_steered_and_stays_through_a_change_of_theme(lab: Lab, so
         lab.until(lambda: lab.js(DRAWN), "the radii are drawn")
         lab.press("Pause")
         lab.end("paused")
-        lab.tab("Solver")
+        lab.unfold("Solver")
         lab.type("Trust radius scale", "0.5")
         lab.until(lambda: lab.data("marks", "text"), "the change is marked")
         assert "Trust radius scale" in lab.data("marks", "text")[-1]

@@ -180,7 +180,7 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
 @pytest.mark.slow  # test_bad_input.py steers by a field every time
 def test_the_step_size_slider_steers_the_run(lab: Lab) -> None:
     lab.settle(Seconds="auto")
-    lab.tab("Solver")
+    lab.unfold("Solver")
     lab.start()
     lab.js(WATCH)
     handle, field = lab.page.locator(HANDLE), lab.field("Primal step c")

@@ -19,6 +19,7 @@ from zoviz.core.types import Evaluation
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
 from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
 from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.objective import Objective
@@ -69,18 +70,29 @@ def test_the_first_page_has_no_more_models_than_it_shows(page: tuple[Dashboard, 
     assert len({one.xaxis[0].formatter for one in figures}) == 1
 
 
-def test_a_tab_is_filled_when_it_is_opened_and_kept(page: tuple[Dashboard, Document]) -> None:
+def test_what_is_folded_away_is_made_when_it_is_opened_and_kept(page: tuple[Dashboard, Document]) -> None:
     dashboard, _ = page
-    panel = dashboard.form.picker.problem_panel
-    assert len(panel.column) == 0
+    fold = dashboard.form.picker.problem_fold
+    button, panel = fold.button, fold.panel
+    assert len(panel.column) == 0 and button.spec["label"] == "parameters and noise" and not button.spec["open"]
+    for number, shown in enumerate((True, False, True)):
+        button.receive({"seq": number, "open": shown})
+        assert button.spec["open"] is panel.column.visible is shown and len(panel.column) == 1
+    button.receive({"seq": 4, "open": "yes"})
+    assert button.value, "a browser may send anything"
+    button.receive({"seq": 5, "open": False})
+    panel.put(dashboard.form.settings_form)
+    assert len(panel.column) == 0, "what was there before is not seen again"
+
+
+def test_a_panel_is_filled_when_it_is_shown() -> None:
+    panel = LazyPanel()
+    panel.put(Dashboard().form.settings_form)
     panel.reveal()
     first = list(panel.column)
     panel.reveal(False)
     panel.reveal()
     assert len(first) == 1 and list(panel.column) == first
-    panel.reveal(False)
-    panel.put(dashboard.form.settings_form)
-    assert len(panel.column) == 0, "what was there before is not seen again"
 
 
 def test_fields_that_are_made_while_a_run_goes_on_are_locked(page: tuple[Dashboard, Document]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 import param
 import pytest
 
@@ -27,12 +28,27 @@ pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 @pytest.mark.parametrize(
     ("solver", "headings"),
-    [(ZOSPLM(), ["Structure"]), (ZOSOGD(), ["Estimator in y", "Estimator in x", "Structure"]), (ZOSQP(), [])],
+    [(ZOSPLM(), []), (ZOSOGD(), ["Estimator in y", "Estimator in x"] * 2), (ZOSQP(), [])],
 )
 def test_fields_of_the_same_name_stand_below_the_name_of_their_part(solver: Solver, headings: list[str]) -> None:
-    texts = [str(pane.object) for pane in SolverForm(solver).__panel__().select(pn.pane.HTML)]
+    form = SolverForm(solver)
+    form.fold.button.value = True
+    texts = [str(pane.object) for pane in form.__panel__().select(pn.pane.HTML)]
     shown = [text.partition(">")[2].partition("<")[0] for text in texts if "uppercase" in text]
-    assert shown[: len(headings)] == headings and (headings or not shown), "no heading without a field"
+    assert shown == headings, "no heading without a field"
+
+
+@pytest.mark.parametrize("solver", EVERY.values(), ids=lambda cls: cls.__name__)
+def test_five_parameters_at_most_are_seen_at_once_and_every_other_when_asked_for_more(solver: type[Solver]) -> None:
+    form = SolverForm(solver())
+    kinds = (ParameterRow, SearchList, pmui.Switch)
+    first = [one for one in form.__panel__().select(lambda one: isinstance(one, kinds)) if one.visible]
+    form.fold.button.value = True
+    every = [one for one in form.__panel__().select(lambda one: isinstance(one, kinds)) if one.visible]
+    assert len(first) == min(len(form.solver.live), 5) and len({id(one) for one in every}) == len(every)
+    assert {id(field) for field in form.fields.values()} <= {id(one) for one in every}
+    assert form.fold.button.visible == (len(every) > len(first))
+    assert form.fold.button.spec["label"] == f"structure ({len(every) - len(first)})"
 
 
 def each_field() -> Iterator[tuple[param.Parameterized, str]]:

@@ -39,9 +39,9 @@ def test_without_targets_nothing_is_stopped_at_them() -> None:
 def test_a_budget_of_zeta_is_offered_where_a_problem_draws_zeta(problem: Problem, offered: bool) -> None:
     settings = RunSettings()
     form = RunSettingsForm(settings)
-    column = form.__panel__()
-    assert isinstance(column, pn.Column)
-    holder = next(one for one in column if isinstance(one, pn.Column) and form.fields["zeta_samples"] in list(one))
+    form.fold.button.value = True
+    columns = form.__panel__().select(pn.Column)
+    holder = next(one for one in columns if form.fields["zeta_samples"] in list(one))
     settings.suit(problem)
     assert holder.visible is offered
     settings.suit(LoadTracking(n=4))

@@ -7,7 +7,7 @@ import pytest
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.families import FAMILIES, problem_group
 from zoviz.solvers import ZOSPLM
-from zoviz.views.common.search_list import grouped
+from zoviz.views.common.search_list import SearchList, grouped
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.solver_groups import METHODS, solver_group
 
@@ -33,7 +33,7 @@ def test_every_problem_and_solver_stands_in_a_group_of_its_kind() -> None:
 
 def test_the_lists_follow_the_picker_and_the_picker_the_lists() -> None:
     picker = Picker()
-    problem, _, solver = picker.__panel__()[:3]
+    problem, solver = (one for one in picker.__panel__() if isinstance(one, SearchList))
     assert (problem.shown, solver.shown) == ("Nonconvex QCQP", "ZO-SPLM")
     problem.receive({"seq": 1, "title": "Quadratic online bilevel"})
     picker.suggest()

@@ -26,7 +26,7 @@ TOUR = (
         "optimum and paper.",
     ),
     Stop(
-        ".zoviz-tabs",
+        ".zoviz-parameters",
         "Parameters",
         "Solver parameters can be changed during a run; 'auto' is the solver's default rule. Noise, seed and budgets "
         "are under Problem and Run.",

@@ -286,8 +286,23 @@ function row(el, model) {
   };
 }
 
+// A button that shows more, or hides it again.
+function more(el, model) {
+  const talk = messages(model), mark = h("span", {"aria-hidden": "true"}), words = h("span");
+  const button = h("button", {type: "button", class: "more", on: {click: () => talk.post({open: !model.spec.open})}}, mark, words);
+  el.append(h("div", {class: "field"}, button));
+  return () => {
+    const {open, label, locked} = model.spec;
+    talk.answered();
+    button.disabled = locked;
+    button.setAttribute("aria-expanded", String(open));
+    mark.textContent = open ? "▾ " : "▸ ";
+    words.textContent = `${open ? "Fewer" : "More"} · ${label}`;
+  };
+}
+
 export function render({model, el}) {
-  const update = ({list, row})[model.spec.kind](el, model);
+  const update = ({list, row, more})[model.spec.kind](el, model);
   model.on("spec", update);
   update();
 }

@@ -32,12 +32,6 @@ def limits_words(limits: StepLimits) -> str:
     )
 
 
-def has_slider(parameter: param.Parameter | None) -> bool:
-    """Return whether a parameter lives on a logarithmic axis: a magnitude, or a count whose usual range is known."""
-    low, _ = (parameter.softbounds or (None, None)) if isinstance(parameter, param.Integer) else (None, None)
-    return isinstance(parameter, Scale) or (low is not None and low > 0)
-
-
 class ParameterRow(FormWidget):
     """A field for a param.Number or param.Integer, with any bounds and with None, and a slider where that makes sense.
 
@@ -93,6 +87,13 @@ class ParameterRow(FormWidget):
     def _blank(self) -> str:
         metadata = getattr(self._edited, "metadata", None) or {}
         return str(self.blank or metadata.get("blank", "auto"))
+
+    @property
+    def slides(self) -> bool:
+        """Whether there is a slider: for a magnitude, or a count whose usual range is known."""
+        edited = self._edited
+        low, _ = (edited.softbounds or (None, None)) if isinstance(edited, param.Integer) else (None, None)
+        return isinstance(edited, Scale) or (low is not None and low > 0)
 
     @property
     def current(self) -> Value:
@@ -159,7 +160,7 @@ class ParameterRow(FormWidget):
 
         Limits move all the time with the multipliers: whole percents seldom do.
         """
-        if not has_slider(self._edited):
+        if not self.slides:
             return None
         low, high = self.span()
 

@@ -14,6 +14,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_limits import StepLimits
+from zoviz.views.common.fold import Fold
 from zoviz.views.common.form_widget import FormWidget
 from zoviz.views.common.parameter_row import RANGES, ParameterRow
 from zoviz.views.common.search_list import SearchList
@@ -27,6 +28,8 @@ LEGEND = "<div style='display:flex;gap:12px;font-size:.75rem'>{}</div>".format(
     )
 )
 """What the colours of sliders mean."""
+MAIN = 5
+"""Parameters of a solver that are seen at once."""
 LOCKED = "Locked during a run. Stop to edit."
 
 
@@ -149,13 +152,20 @@ class ProblemForm(pn.viewable.Viewer):
 
 
 class SolverForm(pn.viewable.Viewer):
-    """A form for the parameters of a solver and its parts: live ones first; others are fixed during a run."""
+    """A form for the parameters of a solver and its parts: ``MAIN`` live ones, and the others folded away.
+
+    Those that are fixed during a run come last.
+
+    Attributes
+    ----------
+    fold : Fold
+    """
 
     def __init__(self, solver: Solver, **params: Any) -> None:
         super().__init__(**params)
         self.solver = solver
         self._why, self._legend = lock_note(), pn.pane.HTML(LEGEND, visible=False, margin=(0, 10))
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._column, self.fold = pn.Column(sizing_mode="stretch_width", margin=0), Fold("structure")
         self._fill()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -173,20 +183,27 @@ class SolverForm(pn.viewable.Viewer):
             for prefix, part in parts.items()
         ]
         self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
-        structure = [*self._kinds, *self._headed(self._fixed)]
-        heading = [section("Structure"), self._why] if structure else []
-        self._column.objects = [self._legend, *self._headed(self._live), *heading, *structure]
+        fields = {name: field for form in self._live for name, field in form.fields.items()}
+        # Those with a slider first: they are what a run is steered by.
+        first = sorted(fields, key=lambda name: not (isinstance(fields[name], ParameterRow) and fields[name].slides))
+        main, rest = set(first[:MAIN]), set(first[MAIN:])
+        fixed = {name for form in self._fixed for name in form.fields}
+        kinds = [kind for kind in self._kinds if kind.visible]
+        why = [self._why] if kinds or fixed else []
+        folded = [*self._headed(self._live, rest), *why, *kinds, *self._headed(self._fixed, fixed)]
+        self.fold.put(pn.Column(*folded, sizing_mode="stretch_width", margin=0), len(rest) + len(kinds) + len(fixed))
+        self._column.objects = [self._legend, *self._headed(self._live, main), self.fold]
 
-    def _headed(self, forms: list[ParameterForm]) -> list[Any]:
-        """Return the widgets of some forms; those of a part have its name above them where another has such fields."""
+    def _headed(self, forms: list[ParameterForm], names: set[str]) -> list[Any]:
+        """Return some widgets of forms; those of a part have its name above them where another has such fields."""
         labels = [[field.label for field in form.fields.values()] for form in forms]
         out: list[Any] = []
         for form, own in zip(forms, labels, strict=True):
             shared = any(label in other for other in labels if other is not own for label in own)
-            if form.prefix and shared:
+            if form.prefix and shared and names & form.fields.keys():
                 holder, name = self.solver.owner(form.prefix[:-1])
                 out.append(section(html.escape(str(holder.param[name].label))))
-            out += form.fields.values()
+            out += [field for name, field in form.fields.items() if name in names]
         return out
 
     @staticmethod

@@ -12,6 +12,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.families import problem_group
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.solvers.base import Solver
+from zoviz.views.common.fold import Fold
 from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import details_html, muted_html, note, update_changed
@@ -48,8 +49,10 @@ class Picker(pn.viewable.Viewer):
         What is known of the problem.
     refused, others : HTML
         Why solvers that are made for the problem are not offered, and which are made for other problems.
-    problem_panel, solver_panel : LazyPanel
-        Hold the forms.
+    problem_fold : Fold
+        Holds the problem's form.
+    solver_panel : LazyPanel
+        Holds the solver's.
     """
 
     problem_name: param.Selector[str] = param.Selector(
@@ -80,10 +83,10 @@ class Picker(pn.viewable.Viewer):
             self.solvers[_name(own_solver)] = own_solver
         self.complaint, self.loading, self._locked = "", False, False
         self._wanted: str | None = None  # the solver that was asked for with a problem whose data are awaited
-        self.refused, self.others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
+        self.refused, self.others = (note("", margin=(0, 10, 4, 10), sizing_mode="stretch_width") for _ in range(2))
         # Its last line keeps clear of the next list's label, which floats above that list's border.
         self.about = note("", margin=(0, 10, 6, 10), sizing_mode="stretch_width")
-        self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(visible=True)
+        self.problem_fold, self.solver_panel = Fold("parameters and noise"), LazyPanel(visible=True)
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
@@ -99,7 +102,7 @@ class Picker(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         problem, solver = self._lists
-        parts = (problem, self.about, solver, self.refused, self.others)
+        parts = (problem, self.about, self.problem_fold, solver, self.refused, self.others)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-picker"])
 
     @property
@@ -180,7 +183,7 @@ class Picker(pn.viewable.Viewer):
             # A solver that a person picked is kept where it can be; one that was only offered first gives way.
             wanted, self._wanted = self._wanted, None
             self._offer(self.problem_name, wanted or (None if self.solver_name == self._first else self.solver_name))
-        for panel in (self.problem_panel, self.solver_panel):
+        for panel in (self.problem_fold.panel, self.solver_panel):
             panel.wait(stale and not ready)
         return ready
 
@@ -197,7 +200,7 @@ class Picker(pn.viewable.Viewer):
         self.param.update(problem_name=problem, solver_name=favourite if favourite in accepted else first)
         self.problem_form = ProblemForm(self.problem)
         self.problem_form.lock(self._locked)
-        self.problem_panel.put(self.problem_form)
+        self.problem_fold.put(self.problem_form)
         if self.solver_form is before:  # else the change of the name has shown it
             self._show_solver()
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
 
 
 class RunForm(pn.viewable.Viewer):
-    """A form with the two pickers, and a tab each for the solver, the problem and the run's settings.
+    """A form with the two pickers, the parameters of what is picked, and the run's settings.
 
     Parameters
     ----------
@@ -38,25 +36,11 @@ class RunForm(pn.viewable.Viewer):
         self.settings_form = RunSettingsForm(self.settings)
         self.settings.suit(self.picker.problem)
         self.picker.param.watch(lambda _: self.settings.suit(self.picker.problem), "problem_name")
-        self._settings_panel = LazyPanel()
-        self._settings_panel.put(self.settings_form)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        panels = {
-            "Solver": self.picker.solver_panel,
-            "Problem": self.picker.problem_panel,
-            "Run": self._settings_panel,
-        }
-        look = {"margin": (4, 0), "sizing_mode": "stretch_width", "css_classes": ["zoviz-tabs"]}
-        tabs = pmui.Tabs(*panels.items(), dynamic=False, **look)
-
-        def reveal_active(_: Any = None) -> None:
-            for number, panel in enumerate(panels.values()):
-                panel.reveal(number == tabs.active)
-
-        reveal_active()
-        tabs.param.watch(reveal_active, "active")
-        return pn.Column(self.picker, tabs, sizing_mode="stretch_width", margin=0)
+        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
+        parameters = pn.Column(self.picker.solver_panel, self.settings_form, css_classes=["zoviz-parameters"], **look)
+        return pn.Column(self.picker, parameters, **look)
 
     @property
     def solver(self) -> Solver:

@@ -12,6 +12,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine import spec
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.views.common.fold import Fold
 from zoviz.views.common.style import section, update_changed
 from zoviz.views.controls.default_solver import REPLICAS, default_replicas
 from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
@@ -79,28 +80,28 @@ class RunSettings(spec.RunSettings):
 
 
 class RunSettingsForm(pn.viewable.Viewer):
-    """A form for replicas, seed, budgets and targets."""
+    """A form for budgets, replicas and seed, with further limits and targets folded away.
+
+    Attributes
+    ----------
+    fold : Fold
+    """
 
     def __init__(self, settings: RunSettings, **params: Any) -> None:
         super().__init__(**params)
         self._form, self._why, self._settings = ParameterForm(settings, editable(settings)), lock_note(), settings
+        self.fold = Fold("limits and targets")
 
     def __panel__(self) -> pn.viewable.Viewable:
         fields = self.fields
         pick = lambda *names: [fields[name] for name in names]  # noqa: E731
-        drawn = self._settings.param.draws_zeta
-        zeta = pn.Column(fields["zeta_samples"], visible=drawn, sizing_mode="stretch_width", margin=0)
-        return pn.Column(
-            self._why,
-            *pick("replicas", "seed"),
-            section("Budgets"),
-            *pick("seconds", "iterations", "calls", "samples"),
-            zeta,
-            section("Targets (first hits)"),
-            *pick("gap", "violation", "stationarity", "stop_at_targets"),
-            sizing_mode="stretch_width",
-            margin=0,
+        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
+        zeta = pn.Column(fields["zeta_samples"], visible=self._settings.param.draws_zeta, **look)
+        targets = pick("gap", "violation", "stationarity", "stop_at_targets")
+        self.fold.put(
+            pn.Column(*pick("iterations", "samples"), zeta, section("Targets (first hits)"), *targets, **look)
         )
+        return pn.Column(section("Run"), self._why, *pick("seconds", "calls", "replicas", "seed"), self.fold, **look)
 
     @property
     def complaint(self) -> str:
