@@ -80,6 +80,7 @@ def test_the_range_forgets_the_runs_that_are_gone(lab: Lab) -> None:
 def test_the_room_to_compare_follows_the_runs_on_the_plots(lab: Lab) -> None:
     lab.page.get_by_role("button", name="Compare", exact=True).click()
     lab.page.get_by_text("Compare runs side by side").wait_for()
+    lab.page.get_by_role("button", name="Run", exact=True).click()
     lab.settle(Iterations="400", Seconds="auto", Replicas="10")
     lab.start("run1")
     lab.end("finished")

@@ -56,12 +56,21 @@ def check_keys_and_full_screen(lab: Lab) -> None:
     lab.end("stopped")
 
 
+def assert_in_sight(lab: Lab, tour: Any) -> None:
+    """The tour's card lies within the window, and its ring around a part that can be seen, if it has one."""
+    width, ring = lab.page.viewport_size["width"], lab.page.locator(".ring").bounding_box()
+    boxes = [tour.bounding_box(), *([] if ring is None else [ring])]
+    outside = [box for box in boxes if min(box["x"], box["y"]) < -6 or box["x"] + box["width"] > width + 6]
+    assert not outside and all(box["width"] > 9 for box in boxes), boxes
+
+
 def check_tour(lab: Lab) -> None:
     """The sheet of keys leads to the tour, which goes on, back, and away."""
     lab.page.keyboard.press("?")
     lab.press("Take the tour")
     tour = lab.page.get_by_role("dialog", name="Tour")
     assert "1 of 5" in tour.inner_text()
+    assert_in_sight(lab, tour)
     lab.press("Next")
     assert "Parameters" in tour.inner_text()
     lab.page.keyboard.press("Escape")

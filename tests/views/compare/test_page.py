@@ -91,6 +91,24 @@ def test_runs_on_different_problems_share_no_axis(page: ComparePage, shown: Show
     assert page.figures.steps.data["run"] == [one.name for one in page.runs[:3]]
 
 
+def test_the_problem_with_most_runs_is_shown_until_another_is_chosen() -> None:
+    dashboard = Dashboard()
+    dashboard.rooms.open = "compare"
+    page = dashboard.compare
+    assert page is not None
+
+    def shown_after(n: int) -> str:
+        run = Run(LoadTracking(n=n), ZOCEG(), iterations=3, replicas=2)
+        run.run()
+        dashboard.controller.runs_shown.put(run)
+        page.read()
+        return page.problem[-7:]
+
+    assert [shown_after(n) for n in (5, 6, 6, 5, 5)][1:] == ["(n = 6)", "(n = 6)", "(n = 6)", "(n = 5)"]
+    page.problem = page.runs[1].problem
+    assert shown_after(5) == "(n = 6)", "a choice stays"
+
+
 def test_without_runs_the_room_says_what_to_do() -> None:
     dashboard = Dashboard()
     dashboard.rooms.open = "compare"

@@ -112,15 +112,19 @@ export function render({model}) {
 
     function show(number) {
         at = number >= 0 && number < model.tour.length ? number : -1;
-        ring.hidden = stop.hidden = at < 0;
+        stop.hidden = at < 0;
+        ring.hidden = true;
         if (at < 0) return;
         const [selector, title, text] = model.tour[at], target = seek(selector);
-        const area = target?.getBoundingClientRect() ?? new DOMRect(0, 0, innerWidth, innerHeight);
+        const box = target?.getBoundingClientRect() ?? new DOMRect();
+        const seen = box.width > 0 && box.height > 0 && box.right > 0 && box.left < innerWidth && box.bottom > 0;
+        const area = seen ? box : new DOMRect(innerWidth / 2 - 165, innerHeight / 3, 330, 0);
+        ring.hidden = !seen;
         const bottom = Math.min(area.bottom, innerHeight - 4);
         Object.assign(ring.style, {left: `${area.left - 4}px`, top: `${area.top - 4}px`,
                                    width: `${area.width + 8}px`, height: `${bottom - area.top + 4}px`});
         stop.querySelector("h2").textContent = title;
-        stop.querySelector("p").textContent = text;
+        stop.querySelector("p").textContent = seen ? text : `${text} Open the sidebar under Run to see it.`;
         part(".count").textContent = `${at + 1} of ${model.tour.length}`;
         part(".back").disabled = at === 0;
         part(".next").textContent = at + 1 < model.tour.length ? "Next" : "Done";

@@ -148,6 +148,7 @@ class ComparePage(pn.viewable.Viewer):
         self._looks = 0
         self._state: tuple[Any, ...] = ()
         self._drawn: tuple[Any, ...] = ()
+        self._suggested: str | None = None  # a problem that nobody has chosen
         self.figures: Distributions | None = None
         self.table = pn.pane.HTML("", stylesheets=[TABLE_STYLE], sizing_mode="stretch_width", margin=(4, 10))
         self.differences = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
@@ -216,10 +217,10 @@ class ComparePage(pn.viewable.Viewer):
         self.param.measure.objects, self.param.problem.objects = offered or [None], problems or [None]
         measure = self.measure if self.measure in offered else offered[0] if offered else None
         counts = Counter(one.problem for one in self.runs)
-        # Where the one before is gone, the one with most runs, of equally many the newest.
-        problem = (
-            self.problem if self.problem in problems else max(reversed(problems), key=counts.__getitem__, default=None)
-        )
+        chosen = self.problem if self.problem in problems and self.problem != self._suggested else None
+        # Else the one with most runs, of equally many the newest.
+        self._suggested = None if chosen else max(reversed(problems), key=counts.__getitem__, default=None)
+        problem = chosen or self._suggested
         if (measure, problem) == (self.measure, self.problem):
             self._draw()
         else:
