@@ -5,7 +5,7 @@ from __future__ import annotations
 import panel as pn
 import pytest
 
-from zoviz.problems import LoadTracking, QuadraticBilevel, StochasticQP
+from zoviz.problems import BlackBox, LoadTracking, QuadraticBilevel, StochasticQP
 from zoviz.problems.base import Problem
 from zoviz.solvers import ZOCEG
 from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
@@ -46,3 +46,16 @@ def test_a_budget_of_zeta_is_offered_where_a_problem_draws_zeta(problem: Problem
     assert holder.visible is offered
     settings.suit(LoadTracking(n=4))
     assert not holder.visible
+
+
+def test_own_problems_have_a_budget_of_calls_and_one_replica_and_what_a_person_chose_stands() -> None:
+    settings = RunSettings()
+    settings.suit(LoadTracking(n=4))
+    assert (settings.replicas, settings.calls, settings.seconds) == (20, None, 20.0)
+    settings.suit(BlackBox(lambda x: float(x @ x), bounds=[(0, 1)] * 4))
+    assert (settings.replicas, settings.calls, settings.seconds) == (1, 500, None)
+    settings.suit(LoadTracking(n=4))
+    assert (settings.replicas, settings.calls, settings.seconds) == (20, None, 20.0)
+    settings.param.update(replicas=3, calls=77)
+    settings.suit(BlackBox(lambda x: float(x @ x), bounds=[(0, 1)] * 4))
+    assert (settings.replicas, settings.calls, settings.seconds) == (3, 77, None)

@@ -14,7 +14,7 @@ from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.fold import Fold
 from zoviz.views.common.style import section, update_changed
-from zoviz.views.controls.default_solver import REPLICAS, default_replicas
+from zoviz.views.controls.default_solver import REPLICAS, SECONDS, default_settings
 from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
 
 
@@ -22,7 +22,7 @@ class RunSettings(spec.RunSettings):
     """The settings of the next run: those of every run, with the page's own defaults, and a field for each target."""
 
     replicas = param.Integer(default=REPLICAS, doc="Independent runs, over which bands are drawn.")
-    seconds = param.Number(default=20.0, allow_None=True, label="Seconds")
+    seconds = param.Number(default=SECONDS, allow_None=True, label="Seconds")
     iterations = param.Integer(allow_None=True, label="Iterations", doc="None: unlimited.")
     calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica. None: unlimited.")
     samples = param.Integer(allow_None=True, label="Samples", doc="Samples ξ per replica. None: unlimited.")
@@ -62,12 +62,12 @@ class RunSettings(spec.RunSettings):
     draws_zeta = param.Boolean(default=False, precedence=-1, doc="Whether the problem draws samples ζ.")
 
     def suit(self, problem: Problem) -> None:
-        """Offer as many replicas as suit a problem, unless a person has chosen another number, and its budgets."""
+        """Offer replicas and budgets that suit a problem, but for those that a person has chosen."""
         self.draws_zeta = problem.sampled_rows or problem.form == "online bilevel"
-        before, now = self.param.replicas.default, default_replicas(problem)
-        self.param.replicas.default = now
-        if self.replicas == before:
-            self.replicas = now
+        for name, now in default_settings(problem).items():
+            before, self.param[name].default = self.param[name].default, now
+            if getattr(self, name) == before:
+                self.param.update({name: now})
 
     def make(self, problem: Problem, solver: Solver) -> Run:
         """Make a run with these settings, not started."""
