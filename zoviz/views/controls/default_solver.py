@@ -48,7 +48,7 @@ def default_solver(problem: Problem, offered: Collection[str]) -> str:
 
 
 def default_settings(problem: Problem) -> dict[str, int | float | None]:
-    """Return the replicas and budgets to begin with, by the names of a run's settings; one replica of an own problem."""
+    """Return the replicas and budgets to begin with, by their names; one replica of a person's own problem."""
     if family(problem) == "user":
         return {"replicas": 1, "calls": SWEEPS * (problem.domain.n + 1), "seconds": None}
     return {"replicas": COSTLY_REPLICAS if problem.costly else REPLICAS, "calls": None, "seconds": SECONDS}
