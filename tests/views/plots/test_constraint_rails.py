@@ -9,6 +9,7 @@ from helpers.waiting import until
 from zoviz import Run
 from zoviz.problems import BlackBox, StochasticQP, WeldedBeam
 from zoviz.solvers import ZOSPLM, ZOSQP
+from zoviz.views.plots.board import Board
 from zoviz.views.plots.constraint_rails import COLUMNS, STRIP, ConstraintRails, classes, image
 
 # Panel's Material widgets of Panel's
@@ -29,7 +30,7 @@ def test_every_constraint_has_a_row_and_the_course_its_width() -> None:
 
 
 def test_a_run_has_strips_of_the_constraints_along_its_path() -> None:
-    rails = ConstraintRails()
+    rails = ConstraintRails(Board())
     run = Run(WeldedBeam(), ZOSQP(), replicas=1, iterations=12, seed=3)
     run.run()
     until(lambda: rails.update(run) or rails.visible)
@@ -39,7 +40,8 @@ def test_a_run_has_strips_of_the_constraints_along_its_path() -> None:
     last = classes(WeldedBeam().evaluate(path).h, run.tolerances)[-1]
     np.testing.assert_array_equal(strips[:, -1], last)
     assert bool((last > 1).any()) == bool(run.trace["violation"][-1, 0] > run.tolerances.max())
-    assert rails.image.data["w"] == [12.0]
+    calls = run.trace["calls"].max(axis=1)
+    assert rails.image.data["x"] == [calls[0]] and rails.image.data["w"] == [calls[-1] - calls[0]]
     rails.update(run, "mine")
     (figure,) = (pane.object for pane in rails.__panel__())
     assert "mine, replica 1" in figure.title.text and "blue active, amber violated" in figure.title.text
@@ -48,9 +50,26 @@ def test_a_run_has_strips_of_the_constraints_along_its_path() -> None:
     assert not rails.visible
 
 
+@pytest.mark.parametrize("log_x", [False, True])
+def test_strips_stand_on_the_axis_of_the_plots(log_x: bool) -> None:
+    run = Run(WeldedBeam(), ZOSQP(), replicas=1, iterations=12, seed=3)
+    run.run()
+    board = Board()
+    board.runs_shown.put(run)
+    rails = ConstraintRails(board)
+    until(lambda: rails.update(run) or rails.visible)
+    board.param.update(log_x=log_x, axis="iteration")
+    board.refresh()
+    rails.update(run)
+    (figure,) = (pane.object for pane in rails.__panel__())
+    assert figure.x_range is board.views[0].figure.x_range, "they are moved together"
+    assert type(figure.x_scale) is type(board.views[0].figure.x_scale)
+    assert rails.image.data["x"][0] + rails.image.data["w"][0] == 12.0
+
+
 @pytest.mark.parametrize("problem", [BlackBox(), StochasticQP()])
 def test_nothing_is_evaluated_that_costs_calls_or_has_no_inequalities(problem: object) -> None:
-    rails = ConstraintRails()
+    rails = ConstraintRails(Board())
     run = Run(problem, ZOSPLM(primal_step=1e-5), replicas=1, iterations=2)
     rails.update(run)
     assert not rails.visible

@@ -184,7 +184,7 @@ class Dashboard(pn.viewable.Viewer):
             css_classes=["zoviz-wide"],
             sizing_mode="stretch_width",
         )
-        self.rails, self.best_design = ConstraintRails(), BestDesignCard()
+        self.rails, self.best_design = ConstraintRails(self.board), BestDesignCard()
         self.board.beside(self.rails, below="Violation")
         for card in (runs, self.output):
             self.board.beside(card)

@@ -112,6 +112,12 @@ class Board(pn.viewable.Viewer):
             self._build()
         return self._views
 
+    @property
+    def shared(self) -> SharedModels:
+        """What all figures of the plots share now: other scales have others."""
+        self.views  # noqa: B018  # makes the figures
+        return self._shared
+
     def __panel__(self) -> pn.viewable.Viewable:
         self.views  # noqa: B018  # makes the figures
         return self._grid

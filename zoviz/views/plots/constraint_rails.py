@@ -16,6 +16,10 @@ from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.views.common.figure_frame import EVERY, empty_figure
 from zoviz.views.common.style import batched_changes, update_changed
+from zoviz.views.common.theme_overrides import override_theme
+from zoviz.views.plots.board import Board
+from zoviz.views.plots.line_data import axis_values
+from zoviz.views.plots.shared_models import SharedModels
 
 MOST = 400
 """Constraints that are drawn, the first ones: of more a strip would be thinner than a pixel."""
@@ -25,8 +29,8 @@ ACTIVE = 1e-3
 """Slack, as a share of the largest |h| on the course, up to which a constraint counts as active."""
 STRIP = 12
 """Height of a constraint's strip in pixels; of many together at most ``_HIGHEST``."""
-_HIGHEST, _AROUND = 400, 64
-"""Pixels of all strips together, at most, and of title and axis."""
+_HIGHEST, _AROUND = 400, 28
+"""Pixels of all strips together, at most, and of the title."""
 _COLOURS = ("rgba(128,128,128,0.12)", "#5b93cf", "#c47f14")
 """Slack, active, violated: blue and amber are told apart by everybody, on light and on dark pages."""
 
@@ -49,23 +53,30 @@ def classes(h: Array, tolerance: float | Array = 0.0) -> Array:
     return np.where(np.isfinite(h), out, np.nan)
 
 
-def image(iterations: Array, h: Array, tolerance: float | Array = 0.0) -> Array:
-    """Return the classes (m, COLUMNS) of h (rows, m) at iterations (rows,), evenly over the course."""
-    places = np.linspace(iterations[0], iterations[-1], COLUMNS)
-    rows = np.searchsorted(iterations, places, side="right") - 1
-    return np.asarray(classes(h, tolerance)[rows].T)
+def image(x: Array, h: Array, tolerance: float | Array = 0.0, log: bool = False) -> Array:
+    """Return the classes (m, COLUMNS) of h (rows, m) at abscissae x (rows,), evenly over an axis."""
+    places = (np.geomspace if log else np.linspace)(x[0], x[-1], COLUMNS)
+    rows = np.searchsorted(x, places, side="right") - 1
+    return np.asarray(classes(h, tolerance)[rows.clip(0)].T)
 
 
 class ConstraintRails(pn.viewable.Viewer):
-    """A card with the constraints' strips of the first replica, for a problem by formula; hidden for others.
+    """The constraints' strips of the first replica, for a problem by formula; hidden for others.
+
+    Parameters
+    ----------
+    board : Board
+        Of the plots, whose horizontal axis it has.
 
     Notes
     -----
     The constraints are evaluated along the path that the run keeps, off the books, by a thread.
     """
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, board: Board, **params: Any) -> None:
         super().__init__(**params)
+        self._board = board
+        self._drawn_on: tuple[str, SharedModels | None] = ("", None)
         self.image = ColumnDataSource({"value": [np.full((1, 1), np.nan)], "x": [0.0], "w": [1.0], "h": [1.0]})
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self._figure: Any = None
@@ -91,6 +102,8 @@ class ConstraintRails(pn.viewable.Viewer):
             self._name = name
             self._entitle()
         self._looks += 1
+        if self.visible and self._drawn_on != (self._board.axis, self._board.shared):
+            self._draw()
         if self._work is not None and self._work.done():
             self._known, self._work = self._work.result(), None
             self._draw()
@@ -113,18 +126,23 @@ class ConstraintRails(pn.viewable.Viewer):
         update_changed(self._column, visible=False)
 
     def _draw(self) -> None:
-        iterations = np.array(list(self._known))
-        if len(iterations) < 2:
+        axis, shared, log = self._board.axis, self._board.shared, self._board.shared.scales.log_x
+        iterations, h = np.array(list(self._known)), np.array(list(self._known.values()))
+        columns = {} if self._run is None else self._run.trace.snapshot().columns
+        if self._run is None or axis not in columns or len(iterations) < 2:
             return
-        tolerance = 0.0 if self._run is None else self._run.tolerances
-        strips = image(iterations, np.array(list(self._known.values())), tolerance)
-        first = self._figure is None
-        with batched_changes(pn.state.curdoc if first else None):
-            if first:
-                self._figure = self._make()
-                self._column.append(pn.pane.Bokeh(self._figure, sizing_mode="stretch_width", margin=0))
-            width = float(iterations[-1] - iterations[0])
-            self.image.data = {"value": [strips], "x": [iterations[0]], "w": [width], "h": [float(len(strips))]}
+        x = np.interp(iterations, columns[ITERATION], axis_values(self._run.trace.snapshot(), axis))
+        x, h = (x[x > 0.0], h[x > 0.0]) if log else (x, h)
+        if len(x) < 2:
+            return
+        strips = image(x, h, self._run.tolerances, log)
+        anew = self._figure is None or self._drawn_on[1] is not shared
+        with batched_changes(pn.state.curdoc if anew else None):
+            if anew:
+                self._figure = self._make(shared)
+                self._column[:] = [pn.pane.Bokeh(self._figure, sizing_mode="stretch_width", margin=0)]
+            self._drawn_on = (axis, shared)
+            self.image.data = {"value": [strips], "x": [x[0]], "w": [x[-1] - x[0]], "h": [float(len(strips))]}
             self._figure.y_range.update(start=len(strips) + 0.5, end=0.5)
             self._figure.height = _AROUND + min(STRIP * len(strips), _HIGHEST)
             self._entitle()
@@ -132,19 +150,28 @@ class ConstraintRails(pn.viewable.Viewer):
 
     def _entitle(self) -> None:
         if self._figure is not None:
-            whose = f"{self._name}, replica 1: " if self._name else ""
-            self._figure.title.text = f"Constraints   {whose}blue active, amber violated"
+            whose = f"{self._name}, replica 1" if self._name else "Constraints"
+            self._figure.title.text = f"{whose}: blue active, amber violated"
 
-    def _make(self) -> Any:
-        y_range = Range1d(start=1.5, end=0.5)
-        fig = empty_figure("", "plot-ConstraintRails", "iterations", "", y_range=y_range)
+    def _make(self, shared: SharedModels) -> Any:
+        scale = "log" if shared.scales.log_x else "linear"
+        look: dict[str, Any] = {
+            "x_range": shared.x_range,
+            "y_range": Range1d(start=1.5, end=0.5),
+            "min_border_left": 44,
+            "min_border_right": 10,
+            "x_axis_type": scale,
+        }
+        fig = empty_figure("", "plot-ConstraintRails", "", "", **look)
         fig.grid.grid_line_color = None
+        fig.xaxis.visible = False  # that of the plot above
+        fig.toolbar_location = None
+        override_theme(fig.title, text_font_size="11px", text_font_style="normal", standoff=2)
         palette = LinearColorMapper(
             palette=list(_COLOURS), low=-0.5, high=len(_COLOURS) - 0.5, nan_color="rgba(0,0,0,0)"
         )
         strips = fig.image("value", x="x", y=0.5, dw="w", dh="h", source=self.image, color_mapper=palette)
-        fig.add_tools(HoverTool(renderers=[strips], tooltips="h at $x{0,0}: $y{0}", visible=False))
-        fig.x_range.range_padding = 0.0
+        fig.add_tools(HoverTool(renderers=[strips], tooltips="h at $x{0,0}: $y{0}", visible=False), shared.crosshair())
         fig.yaxis[0].formatter = CustomJSTickFormatter(code="return tick % 1 ? '' : 'h' + tick")
         return fig
 
