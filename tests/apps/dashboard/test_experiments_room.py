@@ -84,7 +84,9 @@ def test_pictures_come_with_their_cards_and_a_curve_leads_to_its_runs(lab: Lab) 
     card.click()
     lab.page.get_by_text("Claims and our verdicts").wait_for(timeout=1000 * PATIENCE)
     back = lab.page.get_by_role("button", name="All experiments")
-    table, below = (lab.page.get_by_role("table", name=name) for name in ("What is claimed", "as a share of its start"))
+    table, below = (
+        lab.page.get_by_role("table", name=name) for name in ("Claims and our verdicts", "as a share of its start")
+    )
     ends = [table.bounding_box()["y"] + table.bounding_box()["height"], below.bounding_box()["y"]]
     assert ends == sorted(ends), "claims are not cut off"
     lab.until(lambda: in_sight(lab, back), "a sheet begins at its top")

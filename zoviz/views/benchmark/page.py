@@ -23,7 +23,8 @@ from zoviz.views.benchmark.results import BenchmarkResults
 from zoviz.views.benchmark.set_up_form import SetUpForm
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
-from zoviz.views.common.style import batched_changes, muted_html, note, tooltip, update_changed
+from zoviz.views.common.search_list import SearchList
+from zoviz.views.common.style import batched_changes, muted_html, note, update_changed
 
 _Result = TypeVar("_Result")
 _SHOWN = 12
@@ -151,9 +152,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         return [self._map, legend(), picked, *self.results.rows(), note(_HINT)]
 
     def __panel__(self) -> pn.viewable.Viewable:
-        select = pmui.Select.from_param(
-            self.param.study, width=300, size="small", margin=(6, 8), description=tooltip(self.param.study.doc)
-        )
+        select = SearchList.of_room(self.param.study, 300)
         bar = pn.FlexBox(select, *self.buttons.values(), align_items="center")
         self.read()
         parts = (self.form, bar, self.sentence, self.progress, self.hint, self._results)

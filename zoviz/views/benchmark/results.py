@@ -25,6 +25,7 @@ from zoviz.views.benchmark.printed_profiles import printed_profiles
 from zoviz.views.benchmark.profile_plots import ProfilePlot
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.downloads import download_row
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import section, tooltip, update_changed
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
@@ -121,11 +122,7 @@ class BenchmarkResults(param.Parameterized):
             self.param.level, width=320, size="small", margin=(10, 20), description=tooltip(self.param.level.doc)
         )
         slider.param.watch(lambda _: self.draw_slowly(), "value_throttled")
-        look: dict[str, Any] = {"size": "small", "margin": (6, 8)}
-        selects = [
-            pmui.Select.from_param(self.param[name], width=width, description=tooltip(self.param[name].doc), **look)
-            for name, width in (("kind", 300), ("dimension", 190))
-        ]
+        selects = [SearchList.of_room(self.param[name], width) for name, width in (("kind", 300), ("dimension", 190))]
         restarts = pmui.Switch.from_param(self.param.restarts, margin=(14, 8), size="small")
         files = {
             "Runs, CSV": ("benchmark.csv", lambda: self.runs_file(".csv")),

@@ -50,6 +50,11 @@ class SearchList(FormWidget):
             found["options"] = {"on": True, "off": False}
         return super().from_param(parameter, **{**found, **params})
 
+    @classmethod
+    def of_room(cls, parameter: param.Parameter, width: int) -> SearchList:
+        """Make a list of a fixed width, for a row of a room, whose parameter always has a value."""
+        return cls.from_param(parameter, optional=False, width=width, sizing_mode="fixed", margin=(4, 10))
+
     @property
     def choices(self) -> dict[str, Any]:
         """The values by their titles, None first where it can be chosen."""

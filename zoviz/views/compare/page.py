@@ -18,7 +18,8 @@ from zoviz.benchmark.run_comparison import BEST_GAP, CALLS, MEASURES, SIGNED, Co
 from zoviz.views.common.downloads import download_row
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors
-from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
+from zoviz.views.common.search_list import SearchList
+from zoviz.views.common.style import batched_changes, muted_html, note, section, update_changed
 from zoviz.views.compare.distributions import Distributions, Sample, capitalised
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
@@ -152,17 +153,9 @@ class ComparePage(pn.viewable.Viewer):
         self.figures: Distributions | None = None
         self.table = pn.pane.HTML("", stylesheets=[TABLE_STYLE], sizing_mode="stretch_width", margin=(4, 10))
         self.differences = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
-        self._select = pmui.Select.from_param(
-            self.param.measure, size="small", width=280, margin=(4, 10), description=tooltip(self.param.measure.doc)
-        )
-        self._select_problem = pmui.Select.from_param(
-            self.param.problem,
-            size="small",
-            width=280,
-            margin=(4, 10),
-            description=tooltip(self.param.problem.doc),
-            visible=False,
-        )
+        self._select = SearchList.of_room(self.param.measure, 260)
+        self._select_problem = SearchList.of_room(self.param.problem, 320)
+        self._select_problem.visible = False
         self._row = pn.Row(sizing_mode="stretch_width")
         start = pmui.Button(label="Start a run", size="small", on_click=lambda _: controller.start(), margin=(6, 10))
         self.hint = pn.Column(note(_EMPTY), start, margin=(8, 0))

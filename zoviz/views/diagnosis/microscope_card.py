@@ -23,6 +23,7 @@ from zoviz.views.common.figure_frame import empty_figure
 from zoviz.views.common.number_rule import format_number
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import muted_html, note, section, tooltip, update_changed
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.diagnosis.background_look import LookControl, Offer
@@ -92,9 +93,8 @@ class MicroscopeCard(pn.viewable.Viewer):
         )
         self.use_button.on_click(lambda _: self.use())
         self._summary = note("", visible=False, sizing_mode="stretch_width")
-        self._family = pmui.Select.from_param(
-            self.param.curve, description=tooltip(self.param.curve.doc), size="small", visible=False, margin=(4, 10)
-        )
+        self._family = SearchList.of_room(self.param.curve, 220)
+        self._family.visible = False
         figure = pn.pane.Bokeh(self._make(), sizing_mode="stretch_width", margin=0)
         self.plot = pn.Column(figure, visible=False, sizing_mode="stretch_width", margin=0)
         self.param.watch(lambda _: self._outdate(), "curve")

@@ -15,7 +15,8 @@ from zoviz.core.threads.background_work import in_background
 from zoviz.papers.contents import TITLES
 from zoviz.papers.live import Live
 from zoviz.views.common.run_controller import RunController, say_errors
-from zoviz.views.common.style import note, tooltip, update_changed
+from zoviz.views.common.search_list import SearchList
+from zoviz.views.common.style import note, update_changed
 from zoviz.views.experiments.cards import Cards, cards_html
 from zoviz.views.experiments.overview import STATES, Overview, Record, read_overview
 from zoviz.views.experiments.sheet import ExperimentSheet
@@ -79,11 +80,7 @@ class ExperimentsPage(pn.viewable.Viewer):
         self.cards = Cards(self.act)
         self._reading: Future[Overview] | None = in_background(read_overview)
         self._waiting = note(_READING)
-        look: dict[str, Any] = {"size": "small", "margin": (4, 10), "width": 200}
-        filters = [
-            pmui.Select.from_param(one, description=tooltip(one.doc), **look)
-            for one in (self.param.paper, self.param.state)
-        ]
+        filters = [SearchList.of_room(one, 200) for one in (self.param.paper, self.param.state)]
         head = pn.pane.HTML(f"<div style='font-size:14px'>{_HEAD}</div>", sizing_mode="stretch_width", margin=(6, 14))
         self._list = pn.Column(
             head, pn.Row(*filters, margin=0), self._waiting, self.cards, sizing_mode="stretch_width", margin=0

@@ -13,7 +13,8 @@ import param
 from zoviz.papers.experiment import Panel, Table
 from zoviz.papers.live import Live
 from zoviz.papers.reports import sentences
-from zoviz.views.common.style import Grid, note, section, tooltip, update_changed
+from zoviz.views.common.search_list import SearchList
+from zoviz.views.common.style import Grid, note, section, update_changed
 from zoviz.views.experiments.figures import PanelFigure
 from zoviz.views.experiments.overview import NOT_RECORDED, Record
 from zoviz.views.experiments.words import TABLE_STYLE, VERDICT_STYLE, claims_html, states_html, table_html
@@ -76,9 +77,7 @@ class ExperimentSheet(pn.viewable.Viewer):
         if self.figures:
             panes = [pn.pane.Bokeh(one.figure, sizing_mode="stretch_width", margin=0) for one in self.figures]
             grid = Grid(*panes, sizing_mode="stretch_width", margin=(4, 10))
-            select = pmui.Select.from_param(
-                self.param.curve, size="small", width=420, margin=(4, 10), description=tooltip(self.param.curve.doc)
-            )
+            select = SearchList.of_room(self.param.curve, 420)
             parts += [grid, note(_CURVES), select, self.picked, self._offers]
         parts += [self._table(text) for text in self._texts()]
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)

@@ -19,6 +19,7 @@ from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.solvers.base import Solver
 from zoviz.views.common.panel_internals import changes_wait
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import muted_html, note, tooltip, update_changed
 from zoviz.views.stored.grid_keys import FOCUS_RING, GridKeys
 from zoviz.views.stored.summary import Summaries, Summary
@@ -147,14 +148,11 @@ class StoredRunsTable(pn.viewable.Viewer):
         options: dict[str, Any] = {"size": "small", "margin": (4, 8)}
         self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
         self._on = pmui.Button(label="Older", on_click=lambda _: self._turn(1), variant="text", **options)
-        self._fields = [
-            kind.from_param(parameter, width=width, description=tooltip(parameter.doc), **options)
-            for kind, parameter, width in (
-                (pmui.TextInput, self.param.text, 260),
-                (pmui.Select, self.param.status, 140),
-                (pmui.Select, self.param.order, 160),
-            )
-        ]
+        search = pmui.TextInput.from_param(
+            self.param.text, width=260, description=tooltip(self.param.text.doc), **options
+        )
+        lists = [SearchList.of_room(one, width) for one, width in ((self.param.status, 140), (self.param.order, 180))]
+        self._fields = [search, *lists]
         self.param.watch(lambda _: self._restart(), ["text", "status", "order"])
         self.param.watch(lambda _: self.read(), "page")
 
