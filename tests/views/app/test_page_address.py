@@ -16,7 +16,7 @@ from zoviz.problems import NonconvexQCQP
 from zoviz.problems.learning.loss_tuning import LossTuning
 from zoviz.solvers import OGD, ZOSPLM, Solver
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.app.page_address import apply_query, query_for, query_of
+from zoviz.views.app.page_address import apply_query, query_for, query_of, shown_ids
 from zoviz.views.controls.run_form import RunForm
 
 # Panel's Material widgets of Panel's
@@ -59,6 +59,11 @@ def test_a_page_shows_the_stored_runs_that_its_address_names(tmp_path: Path) -> 
     assert [entry.run.id for entry in page.controller.runs_shown.runs.values()] == [run.id]
     assert "Run 00000000 of the address is left out" in page.controller.error
     page.read_address("")
+    page.controller.runs_shown.put(run, number=7)
+    again = Dashboard(store=store)
+    again.read_address(f"?runs={','.join(shown_ids(page.controller))},{run.id}.x")
+    shown = [tuple((one.name, one.colour) for one in it.controller.runs_shown.runs.values()) for it in (page, again)]
+    assert shown[0] == shown[1][:2] and shown[0][1][0].endswith("#7"), "names and colours outlive a reload"
     bare = Dashboard()
     bare.read_address(f"?runs={run.id}")
     assert "no store" in bare.controller.error

@@ -81,3 +81,12 @@ def test_pictures_are_of_the_newest_visible_run() -> None:
     assert runs.pictured == (entries[0].run, entries[0].name), "never of a hidden one"
     runs.take_off(entries[0].key)
     assert runs.pictured == (None, "")
+
+
+def test_a_run_has_its_number_again_with_name_and_colour(first: Run) -> None:
+    runs = ShownRuns()
+    third, first_one = runs.put(first, number=3), runs.put(first, number=1)
+    assert (third.name, third.colour, third.number) == ("ZO-SPLM #3", PALETTE[2], 3)
+    assert (first_one.key, first_one.colour) == ("run1", PALETTE[0])
+    assert runs.put(first).number == 4, "the next goes on from the highest"
+    assert runs.put(first, number=3).key == "run5" and len(runs.runs) == 4, "one that is taken is not taken twice"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -85,6 +86,8 @@ def query_for(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> st
     return "?" + urlencode(names | _written(problem, solver, settings))
 
 
+_NUMBER = re.compile("[1-9][0-9]{0,3}")
+"""Of a run on the page."""
 VIEW = ("axis", "band", "log_x", "log_y")
 """Parameters of the plots that an address names where they differ from their defaults."""
 
@@ -194,17 +197,18 @@ def _set(owner: param.Parameterized, name: str, text: str) -> list[str]:
 
 
 def shown_ids(controller: RunController) -> list[str]:
-    """Return the ids of the visible runs that another page could load: those of the page's store."""
+    """Return id and number, as in ``1f3a.2``, of the visible runs that another page could load: those of the store."""
     if controller.store is None:
         return []
-    return [entry.run.id for entry in controller.runs_shown.runs.values() if entry.visible]
+    return [f"{entry.run.id}.{entry.number}" for entry in controller.runs_shown.runs.values() if entry.visible]
 
 
 def show_runs(controller: RunController, query: str) -> list[str]:
     """Put the stored runs that a query names on the plots; return a sentence for each that is not there."""
     ids = dict(parse_qsl(query.lstrip("?"))).get("runs", "").split(",")[:MOST_RUNS]
     complaints = []
-    for id in filter(None, ids):
+    for text in filter(None, ids):
+        id, _, number = text.partition(".")
         try:
             run: StoredRun | None = None if controller.store is None else controller.store.load(id)
         except ZovizError as error:
@@ -214,5 +218,5 @@ def show_runs(controller: RunController, query: str) -> list[str]:
         if run is None:
             complaints.append(f"Run {id[:8]} of the address is left out: {reason}")
         else:
-            controller.runs_shown.put(run)
+            controller.runs_shown.put(run, number=int(number) if _NUMBER.fullmatch(number) else None)
     return complaints

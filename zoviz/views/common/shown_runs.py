@@ -18,7 +18,7 @@ from zoviz.views.common.colours import PALETTE
 class ShownRun(NamedTuple):
     """A run on the plots, with its key, name, colour, visibility, and what its problem is told apart by.
 
-    ``references`` are the numbers of a paper that stand beside it.
+    ``references`` are the numbers of a paper that stand beside it; ``number`` is its place among all of the page.
     """
 
     run: Run | StoredRun
@@ -28,6 +28,7 @@ class ShownRun(NamedTuple):
     visible: bool = True
     problem: Hashable = None
     references: tuple[Reference, ...] = ()
+    number: int = 0
 
     @property
     def problem_title(self) -> str:
@@ -57,7 +58,13 @@ class ShownRuns(param.Parameterized):
 
     _count = 0
 
-    def put(self, run: Run | StoredRun, name: str | None = None, references: tuple[Reference, ...] = ()) -> ShownRun:
+    def put(
+        self,
+        run: Run | StoredRun,
+        name: str | None = None,
+        references: tuple[Reference, ...] = (),
+        number: int | None = None,
+    ) -> ShownRun:
         """Add a run to the plots, in a colour that it keeps; runs of other problems are hidden.
 
         ``reveal`` shows them again: values of different problems share an axis only where a person asks for it.
@@ -69,15 +76,19 @@ class ShownRuns(param.Parameterized):
             In the list of runs; by default its label, or its solver's title with a number.
         references : tuple of Reference
             A paper's numbers that stand beside it, while it is the newest of the visible ones.
+        number : int, optional
+            Which it had on this page before a reload: it has the same name and colour again.
         """
-        self._count += 1
+        if number is None or f"run{number}" in self.runs:
+            number = self._count + 1
+        self._count = max(self._count, number)
         title = type(run.solver).title or type(run.solver).__name__
         used = {one.colour for one in self.runs.values()}
-        turn = [PALETTE[(self._count - 1 + step) % len(PALETTE)] for step in range(len(PALETTE))]
+        turn = [PALETTE[(number - 1 + step) % len(PALETTE)] for step in range(len(PALETTE))]
         colour = next((colour for colour in turn if colour not in used), turn[0])
-        key, name = f"run{self._count}", name or run.label or f"{title} #{self._count}"
+        key, name = f"run{number}", name or run.label or f"{title} #{number}"
         identity = problem_identity(run.problem if run.initial is None else run.initial.problem)
-        entry = ShownRun(run, key, name, colour, True, identity, references)
+        entry = ShownRun(run, key, name, colour, True, identity, references, number)
         others = {old: one._replace(visible=one.visible and one.problem == identity) for old, one in self.runs.items()}
         self.runs = {**others, key: entry}
         return entry
