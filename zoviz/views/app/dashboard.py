@@ -371,6 +371,7 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.look()
         run = self.controller.run
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
+        self.form.update(self.controller.active)
         self.status_bar.update()
         self.go_back.update(None if run is None else self.controller.verdict(run))
 

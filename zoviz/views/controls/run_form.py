@@ -10,6 +10,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.views.controls.first_look_card import FirstLookCard
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
 
@@ -34,13 +35,18 @@ class RunForm(pn.viewable.Viewer):
         self.picker = Picker(problem, solver, limits)
         self.settings = RunSettings()
         self.settings_form = RunSettingsForm(self.settings)
+        self.first_look = FirstLookCard()
         self.settings.suit(self.picker.problem)
         self.picker.param.watch(lambda _: self.settings.suit(self.picker.problem), "problem_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         parameters = pn.Column(self.picker.solver_panel, self.settings_form, css_classes=["zoviz-parameters"], **look)
-        return pn.Column(self.picker, parameters, **look)
+        return pn.Column(self.picker, self.first_look, parameters, **look)
+
+    def update(self, active: bool) -> None:
+        """Show what a first look saw; called at every look at the page's run, with the document's lock."""
+        self.first_look.update(self.picker.problem, self.settings.calls, active)
 
     @property
     def solver(self) -> Solver:
