@@ -81,8 +81,9 @@ class FirstLook(NamedTuple):
         spread = self.values.std(axis=0, ddof=1) if len(self.values) > 1 else np.zeros(1 + self.m)
         values = "Values repeat"
         if self.noisy:
-            values = f"Values are noisy, with a standard deviation of about {spread[0]:.2g} of f"
-            values += f" and up to {spread[1:].max():.2g} of h" if self.m else ""
+            sizes = {"f": spread[0], "h": spread[1:].max(initial=0.0)}
+            words = [f"{size:.2g} of {name}" for name, size in sizes.items() if size > 0.0]
+            values = f"Values are noisy, with a standard deviation of about {' and '.join(words)}"
         elif self.digits.any():
             values += f", with about {int(self.digits[self.digits > 0].min())} digits"
         cost = f"a call takes {_duration(self.seconds)}"
