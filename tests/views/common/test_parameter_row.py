@@ -338,3 +338,10 @@ def test_a_browser_can_set_nothing_but_what_it_is_shown(settings):
     data = ParameterRow.from_param(settings.param.step).get_root().data
     own = set(ParameterRow.param) - set(JSComponent.param)
     assert {"value", "limits", "suggestion"} < own and own & data.properties() == {"spec"}
+
+
+def test_a_row_brings_its_code_and_style_sheet_where_no_server_has_them(settings):
+    """In a notebook's output and in a saved page."""
+    model = ParameterRow.from_param(settings.param.step).get_root()
+    sheets = [sheet for sheet in model.stylesheets if isinstance(sheet, str)]
+    assert "export function render" in model.esm and any("--zf-accent" in sheet for sheet in sheets)
