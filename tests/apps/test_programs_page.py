@@ -78,7 +78,7 @@ def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store,
     lab.type("at iteration", "25")
     lab.press("Fork")
     lab.end("paused")
-    lab.until(lambda: "Forked at iteration 25: change parameters, then press Continue." in lab.message(), "what to do")
+    lab.until(lambda: "Forked at iteration 25: change parameters, then press Start." in lab.message(), "what to do")
     assert lab.iteration() == 25
     # The status comes before the rest of the page: what is typed into the old forms is lost.
     lab.until(lambda: printed(lab).is_hidden(), "this problem prints nothing")
