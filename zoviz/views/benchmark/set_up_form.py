@@ -16,6 +16,7 @@ from zoviz.core.registry import discover, required
 from zoviz.problems.base import Problem
 from zoviz.problems.cutest.suite import Suite
 from zoviz.solvers.base import Solver
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import tooltip
 
 _SUITE = "Suite:problem_name="
@@ -189,7 +190,7 @@ class SetUpForm(pn.viewable.Viewer):
         return pn.Column(
             pn.FlexBox(
                 field(pmui.MultiChoice, "problems", 400, options=self._known_problems, searchable=True),
-                field(pmui.Select, "problem_list", 250, size="small"),
+                SearchList.of_room(self.param.problem_list, 270),
                 field(pmui.TextInput, "more_problems", 290, size="small"),
             ),
             pn.FlexBox(
