@@ -96,6 +96,10 @@ class Cards(JSComponent):
     _esm = """
 export function render({model}) {
     const box = document.createElement("div"), drawn = new Map();
+    // What comes into sight while the room is still being added to the page cannot be said yet.
+    const say = message => {
+        try { model.send_msg(message); } catch { setTimeout(() => say(message), 200); }
+    };
     const fill = card => {
         const svg = drawn.get(card.dataset.name), figure = card.querySelector(".figure");
         if (svg === undefined) return;
@@ -107,7 +111,7 @@ export function render({model}) {
             if (!isIntersecting) continue;
             watcher.unobserve(target);
             if (drawn.has(target.dataset.name)) fill(target);
-            else model.send_msg({does: "seen", name: target.dataset.name});
+            else say({does: "seen", name: target.dataset.name});
         }
     });
     const show = () => {
@@ -132,7 +136,7 @@ export function render({model}) {
         if (!button) return;
         const does = button.dataset.does, page = scroller();
         if (does === "open") [left, page.scrollTop] = [page.scrollTop, 0];
-        model.send_msg({does, name: button.closest(".card").dataset.name});
+        say({does, name: button.closest(".card").dataset.name});
     });
     model.on("msg:custom", data => {
         drawn.set(data.name, data.picture);
