@@ -195,6 +195,8 @@ def out_of_reach(lab: Lab, steps: int = 250) -> list[str]:
 
 def visit_rooms(lab: Lab, check: Callable[[str], None]) -> None:
     """Call a check in each state of a page: as it opens, with a run at work, the drawer open, its other rooms."""
+    lab.press("Gallery")
+    lab.page.get_by_role("button", name="A first descent").wait_for()
     check("first screen")
     lab.page.get_by_role("button", name="A first descent").click()
     lab.page.mouse.move(2, 2)  # a plot's own tools are there while the pointer is over it, and for the pointer only

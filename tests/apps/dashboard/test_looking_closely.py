@@ -165,7 +165,7 @@ def test_buttons_come_with_the_status_and_before_the_lines_that_follow_it(lab: L
     lab.until(lambda: "lines" in lab.js("return arrivals.slice(arrivals.indexOf('stopped'))"), "the last lines come")
     arrivals = lab.js("return arrivals")
     lines = arrivals.index("lines", arrivals.index("stopped"))
-    assert {"Start", "Pause", "Stop"} <= set(arrivals[:lines]), arrivals
+    assert {"Start", "Stop"} <= set(arrivals[:lines]), arrivals
 
 
 def test_another_axis_is_on_the_same_figures(lab: Lab) -> None:

@@ -14,6 +14,7 @@ from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common import run_controller
+from zoviz.views.controls import run_buttons
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -63,7 +64,19 @@ def test_calls_per_second_are_told_from_the_first_look_on() -> None:
     assert len(shown) >= 3 and "0" not in shown
 
 
-def test_one_button_starts_pauses_and_goes_on() -> None:
+def test_the_second_click_of_a_double_click_is_no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_buttons, "DOUBLE_CLICK", 60.0)
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM())
+    page.form.settings.param.update(iterations=None, seconds=60.0, replicas=1)
+    for _ in range(2):
+        page.buttons.buttons["start"].clicks += 1
+    assert page.controller.status == "running" and len(page.controller.runs_shown.runs) == 1
+    page.controller.stop()
+    until(lambda: page.look() or not page.controller.active)
+
+
+def test_one_button_starts_pauses_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_buttons, "DOUBLE_CLICK", 0.0)
     page = Dashboard(NonconvexQCQP(n=4), ZOSPLM())
     page.form.settings.param.update(iterations=None, seconds=60.0, replicas=1)
     button = page.buttons.buttons["start"]

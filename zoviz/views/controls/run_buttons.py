@@ -40,6 +40,8 @@ _LOOKS = {
     "undo": ("Undo", "undo"),
 }
 """Label and icon of each button, by what it commands."""
+DOUBLE_CLICK = 0.4
+"""Seconds within which a second click belongs to the first."""
 _PAUSE = ("Pause", "pause")
 """Label and icon of the first one while a run goes on."""
 
@@ -62,12 +64,12 @@ class RunButtons(pn.viewable.Viewer):
     def __init__(self, controller: RunController, icons: bool = True, **params: Any) -> None:
         super().__init__(**params)
         commands: dict[str, Callable[[], None]] = {
-            "start": controller.start_or_pause,
+            "start": lambda: self._start_or_pause(controller),
             "step": controller.step,
             "stop": controller.stop,
             "undo": controller.undo,
         }
-        self._icons = icons
+        self._icons, self._pressed = icons, -DOUBLE_CLICK
         self.buttons = {name: self._button(name, command) for name, command in commands.items()}
         self._row = pn.Row(*self.buttons.values(), margin=0, css_classes=["zoviz-buttons"])
         self.buttons["undo"].description = tooltip("Undo the last parameter change.")
@@ -92,6 +94,13 @@ class RunButtons(pn.viewable.Viewer):
             sx={NARROW: {"min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
             on_click=lambda _: command(),
         )
+
+    def _start_or_pause(self, controller: RunController) -> None:
+        """Start, pause or go on; the second click of a double click is no Pause of the run that the first began."""
+        now, before = time.monotonic(), self._pressed
+        self._pressed = now
+        if now - before >= DOUBLE_CLICK:
+            controller.start_or_pause()
 
     def _enable(self, controller: RunController) -> None:
         """Enable the buttons that make sense at the run's status, or while it waits for its problem's data."""

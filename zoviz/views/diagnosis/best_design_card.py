@@ -19,6 +19,7 @@ from zoviz.views.common.style import COPY, muted_html, section, tooltip, update_
 _MOST = 60
 """Rows of variables, and of constraints, that are shown: the files have them all."""
 _STYLE = """
+.zoviz-best {max-height: 420px; overflow-y: auto}
 .zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
 .zoviz-best-f small {font-size: 12px; font-weight: 400; margin-left: 6px} .zoviz-best-f .violated {font-weight: 700}
 table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; width: 100%}
@@ -51,15 +52,12 @@ def design_html(design: BestDesign) -> str:
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
     head = f"<thead><tr><th></th>{titles}</tr>"
     note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
-    return f"{best}<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>{note}"
+    region = "<div class='zoviz-best' role='region' aria-label='Best design' tabindex='0'>"
+    return f"{region}{best}<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>{note}"
 
 
 def _end(value: float) -> str:
     return f"{value:.6g}" if np.isfinite(value) else "none"
-
-
-_TALL = {"max-height": "420px", "overflow-y": "auto"}
-"""Of a table with many rows: the picture below it stays in sight."""
 
 
 class BestDesignCard(pn.viewable.Viewer):
@@ -75,7 +73,7 @@ class BestDesignCard(pn.viewable.Viewer):
     def __init__(self, **params: object) -> None:
         super().__init__(**params)
         self.design: BestDesign | None = None
-        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10), styles=_TALL)
+        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
         self._looks = 0
         self._row = pn.Row(section("Best design"), margin=0)
