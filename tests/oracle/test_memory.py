@@ -114,3 +114,28 @@ def test_a_method_that_stands_still_is_ended_with_a_sentence() -> None:
     result = Run(problem, ZOBCEG(), calls=5000, replicas=1).run()
     assert result.status == "finished" and result.calls.item() < 500 and result.best_fun.item() == 0.0
     assert "The method asks for nothing but points whose values are known." in result.message
+
+
+@pytest.mark.parametrize("solver", ["SlackAL", "ZOCEG", "ZOSPLM", "CMAES", "COBYLA"])
+def test_bounds_that_fix_every_variable_end_a_run_at_once(solver: str) -> None:
+    """However long a step takes: all is known after one call."""
+    calls = []
+    problem = BlackBox(
+        lambda x: (calls.append(x), float(x @ x))[1], bounds=[(0.5, 0.5)], x0=[0.5], noise="deterministic"
+    )
+    if solver in {"SlackAL"}:
+        pytest.importorskip("botorch")
+    run = Run(problem, solver, replicas=1, calls=7)
+    run.run()
+    assert len(calls) == 1 and run.progress.iteration < 5
+
+
+def test_a_small_budget_is_not_waited_for_longer_than_ten_times_its_calls() -> None:
+    oracle = Oracle(
+        BlackBox(lambda x: float(x @ x), bounds=[(0, 1)], noise="deterministic"), Streams(0, 1), 30, remembers=True
+    )
+    oracle(np.full((1, 1), 0.5))
+    for count, over in ((300, False), (301, True)):
+        while int(oracle.idle[0]) < count:
+            oracle(np.full((1, 1), 0.5))
+        assert oracle.stands_still is over

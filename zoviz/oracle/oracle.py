@@ -30,8 +30,9 @@ from zoviz.problems.base import Problem
 Listener: TypeAlias = Callable[[Array, Evaluation], object]
 _UNSAID = {True: Purpose.BASE, False: Purpose.DIRECTIONS}
 """What one point of each replica, shape (R, n), is for where nothing is said, and what more, shape (R, ..., n), are."""
-_IDLE_SWEEPS = 1000
-"""Sweeps of n + 1 known points in a row after which a run goes round in a circle: no budget of calls would end it."""
+_IDLE_SWEEPS = 20, 1000
+"""Sweeps of n + 1 known points in a row after which a run goes round in a circle, at least and at most; in between, ten
+times as many points as its budget has calls. No such budget would end it, and a step may take seconds."""
 
 
 class Oracle:
@@ -176,8 +177,13 @@ class Oracle:
 
     @property
     def stands_still(self) -> bool:
-        """Whether every active replica has asked for nothing but known points for very long."""
-        return self.remembers and bool((self.idle > _IDLE_SWEEPS * (self.n + 1))[self.active].all())
+        """Whether every active replica has asked for nothing but known points for very long, or there is one alone."""
+        if not self.remembers:
+            return False
+        fixed = self.bounds is not None and bool((self.bounds.lower == self.bounds.upper).all())
+        least, most = (0 if fixed else (self.n + 1) * sweeps for sweeps in _IDLE_SWEEPS)
+        most = most if self._limit is None or fixed else min(most, max(least, 10 * self._limit))
+        return bool((self.idle > most)[self.active].all())
 
     def set_units(self, units: Units, sizes: Array | None = None) -> None:
         """Take points and return values in these units from now on; judge by sizes of rows, once they are known.

@@ -45,7 +45,7 @@ def moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
 
 
 def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Array]:
-    """Return offsets (R, k, n) cut to half of the box's widths, and their lengths (R, k)."""
+    """Return offsets (R, k, n) cut to half of the box's widths, and their lengths (R, k), of which none is 0."""
     domain = oracle.domain
     if not isinstance(domain, Box):
         return offset, length
@@ -53,7 +53,7 @@ def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Ar
     cut = np.minimum(np.maximum(offset, -half), half)
     norms = np.sqrt(np.square(cut).sum(axis=-1))
     shorter = (cut != offset).any(axis=-1) & (norms > 0)
-    return np.where(shorter[..., None], cut, offset), np.where(shorter, norms, length)
+    return cut, np.where(shorter, norms, length)
 
 
 def typical_width(oracle: Oracle, x: Array) -> float:

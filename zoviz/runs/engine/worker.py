@@ -435,7 +435,7 @@ class Worker:
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
                 f"{self.problem.failure_message}".rstrip()
             )
-        if self.oracle.remembers and self.oracle.stands_still:
+        if self.oracle.stands_still:
             return self._end(RunStatus.FINISHED, "The method asks for nothing but points whose values are known.")
         if self.stop_at_targets and self.targets and not self.open:
             return self._end(RunStatus.FINISHED, "Every replica hit every target.")
