@@ -204,7 +204,7 @@ def test_a_sweep_runs_again_what_failed(module: Any, tmp_path: Path, capsys: pyt
 
     assert main(words) == FAILED
     err = capsys.readouterr().err
-    assert "2 of 2 runs failed (zoviz runs show " in err and "leaves them with --keep-failed" in err
+    assert "2 of 2 runs failed (zoviz runs show " in err and "unless --keep-failed is given" in err
     before = calls()
     assert main([*words, "--keep-failed"]) == FAILED and calls() == before
     (tmp_path / "licence").touch()
