@@ -128,4 +128,4 @@ def test_its_commands_by_hand(tmp_path: Path) -> None:
                     process.wait()
             (run,) = store.runs()
     assert (run.owner, run.status) == ("ann", "interrupted") and run.iterations > 0
-    assert "1 run was interrupted: Resume run" in heard[1]
+    assert "1 run was interrupted." in heard[1]

@@ -193,6 +193,7 @@ class Dashboard(pn.viewable.Viewer):
         if problem is not None or solver is not None:
             self.rooms.open = RUN
         self._address = self._seen_query = self._query
+        self._shown = ("", self.rooms.open, "")
         self.controller.param.watch(lambda _: self._show_run(), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
@@ -403,8 +404,7 @@ class Dashboard(pn.viewable.Viewer):
             self.compare.update()
         if self.benchmark is not None and self.rooms.open == BENCHMARK:
             self.benchmark.update()
-        if self._looks % EVERY == 0:
-            self._write_address()
+        self._write_address(run)
         return whole
 
     def _update_beside(self, run: Run | None, seconds: float) -> bool:
@@ -447,12 +447,19 @@ class Dashboard(pn.viewable.Viewer):
         room = "" if self.rooms.open == RUN else self.rooms.open
         return query_of(self.form, shown_ids(self.controller), room, self._open_experiment, self.board)
 
-    def _write_address(self) -> None:
-        """Have the browser's address carry what is set, once it has stood for a look: a drag is one change of it."""
+    def _write_address(self, run: Run | None) -> None:
+        """Have the browser's address carry what is set: another run or room at once, else once a second.
+
+        What is set has to stand for two looks: a drag is one change of the address.
+        """
+        shown = ("" if run is None else run.id, self.rooms.open, self._open_experiment)
+        if shown == self._shown and self._looks % EVERY:
+            return
         query = self._query
-        if query == self._seen_query != self._address and pn.state.location is not None:
+        settled, self._seen_query = query == self._seen_query or shown != self._shown, query
+        self._shown = shown
+        if settled and query != self._address and pn.state.location is not None:
             self._address = pn.state.location.search = query
-        self._seen_query = query
 
     @property
     def _open_experiment(self) -> str:
