@@ -96,6 +96,7 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
 ) -> None:
     lab = open_app(FAILS_LATER.format(end=end))
     lab.choose("Solver", "ZO-SPLM")
+    lab.settle(Oracle_calls="none", Seconds="60")
     lab.press("Start")
     lab.end("failed")
     lab.until(lambda: sentence in lab.message(), "the page says what happened")
