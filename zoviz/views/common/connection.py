@@ -71,6 +71,11 @@ _WATCH = """
         connection.session.handle = () => {};
         if (connection.mended) return;
         connection.mended = true;
+        // What the page would say while the new websocket opens is left out: it gets the whole document then.
+        const send = connection.send;
+        connection.send = message => {
+            if (connection.socket?.readyState === WebSocket.OPEN) send.call(connection, message);
+        };
         const pull = connection._pull_doc_json;
         let buffers;
         connection._pull_doc_json = async () => {
