@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core import defaults
 from zoviz.core.errors import described
 from zoviz.core.ranking import is_feasible
 from zoviz.core.sets import Box
@@ -21,8 +22,9 @@ REPEATS, NEARBY = 4, 3
 """Calls at the start besides the first, and at points beside it."""
 CALLS = 1 + REPEATS + NEARBY
 """Calls of a first look, all in all."""
-_TOLERANCE, _BESIDE = 1e-6, 0.01
-"""Share of a row's size that counts as feasible, and of an interval's width by which the other points lie beside."""
+_BESIDE = 0.01
+"""Share of an interval's width by which the other points lie beside the start, at most."""
+_UNITS = ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "s"))
 
 
 class FirstLook(NamedTuple):
@@ -57,15 +59,12 @@ class FirstLook(NamedTuple):
     @property
     def noisy(self) -> bool:
         """Whether calls at one point gave different values."""
-        return bool((np.ptp(self.values, axis=0) > 0.0).any()) if len(self.values) else False
+        return len(self.values) > 0 and bool((np.ptp(self.values, axis=0) > 0.0).any())
 
     @property
     def feasible(self) -> bool:
         """Whether the start is feasible, by the first call there."""
-        if not len(self.values):
-            return False
-        h = self.values[0, 1:]
-        return bool(is_feasible(h, _TOLERANCE * np.maximum(np.abs(h), 1.0)))
+        return len(self.values) > 0 and bool(is_feasible(self.values[0, 1:], defaults.FEASIBILITY_TOLERANCE))
 
     def sentences(self, budget: int | None) -> str:
         """Return two sentences: on the problem and its start, and on values and what a budget of calls costs."""
@@ -93,10 +92,8 @@ class FirstLook(NamedTuple):
 
 
 def _duration(seconds: float) -> str:
-    for size, unit in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "s"), (1e-3, "ms")):
-        if seconds >= 2.0 * size or unit == "ms":
-            return f"about {seconds / size:.2g} {unit}"
-    raise AssertionError
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= 2.0 * size), (1e-3, "ms"))
+    return f"about {seconds / size:.2g} {unit}"
 
 
 def first_look(problem: Simulation) -> FirstLook:
