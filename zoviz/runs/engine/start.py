@@ -48,10 +48,13 @@ def count_constraints(problem: Problem, seed: int, replicas: int, calls: int | N
     """
     if not problem.partial:
         return
+    tried = 0
     for x, new in islice(candidates(problem, Streams(seed, replicas)), 1 + tries(calls)):
-        if new[0] and problem.count_constraints(x[0]):
-            return
-    raise no_value(problem, 1 + tries(calls))
+        if new[0]:
+            tried += 1
+            if problem.count_constraints(x[0]):
+                return
+    raise no_value(problem, tried)
 
 
 def no_value(problem: Problem, tried: int, last: Evaluation | Failure | None = None) -> OracleError:

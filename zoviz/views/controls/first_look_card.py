@@ -28,7 +28,6 @@ class FirstLookCard(pn.viewable.Viewer):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self._problem: Problem | None = None
-        self._budget: int | None = None
         self._work: Future[FirstLook] | None = None
         self.button = pmui.Button(
             label=f"Try it: {CALLS} calls",
