@@ -74,13 +74,13 @@ def test_what_is_folded_away_is_made_when_it_is_opened_and_kept(page: tuple[Dash
     dashboard, _ = page
     fold = dashboard.form.picker.problem_fold
     button, panel = fold.button, fold.panel
-    assert len(panel.column) == 0 and button.spec["label"] == "parameters and noise" and not button.spec["open"]
+    assert len(panel.column) == 0 and button.spec["label"] == "parameters and noise" and not button.spec["value"]
     for number, shown in enumerate((True, False, True)):
-        button.receive({"seq": number, "open": shown})
-        assert button.spec["open"] is panel.column.visible is shown and len(panel.column) == 1
-    button.receive({"seq": 4, "open": "yes"})
+        button.receive({"seq": number, "on": shown})
+        assert button.spec["value"] is panel.column.visible is shown and len(panel.column) == 1
+    button.receive({"seq": 4, "on": "yes"})
     assert button.value, "a browser may send anything"
-    button.receive({"seq": 5, "open": False})
+    button.receive({"seq": 5, "on": False})
     panel.put(dashboard.form.settings_form)
     assert len(panel.column) == 0, "what was there before is not seen again"
 

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 import pytest
 from panel.custom import JSComponent
@@ -17,6 +16,7 @@ from zoviz.solvers import ZOSPLM
 from zoviz.solvers.step_limits import StepLimits
 from zoviz.views.common.parameter_row import ABOVE, BELOW, ParameterRow
 from zoviz.views.common.search_list import SearchList
+from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.controls.parameter_forms import SolverForm, widget_for
 
 # Panel's Material widgets of Panel's
@@ -203,7 +203,7 @@ def test_a_range_without_soft_bounds():
 
 def test_widget_for_every_kind(settings):
     kinds = {name: widget_for(settings.param[name]).get("type") for name in settings.param if name != "name"}
-    expected = {"rule": SearchList, "pairs": pmui.Switch, "note": pmui.TextInput}
+    expected = {"rule": SearchList, "pairs": CheckBox, "note": pn.widgets.TextInput}
     numbers = ["step", "radius", "batch", "budget", "momentum", "weight"]
     assert kinds == expected | dict.fromkeys(numbers, ParameterRow)
     sliders = {name for name, row in rows(settings).items() if name in numbers and row.spec["slider"] is not None}

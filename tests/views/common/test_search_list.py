@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import panel_material_ui as pmui
 import param
 import pytest
 from panel.custom import JSComponent
 
 from zoviz.solvers import ZOEG, ZOSPLM
-from zoviz.views.common.search_list import SearchList
+from zoviz.views.common.search_list import SearchList, SeveralList
+from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.controls.parameter_forms import SolverForm, widget_for
 
 # Panel's Material widgets of Panel's
@@ -23,6 +23,10 @@ class Method(param.Parameterized):
     pairs = param.Boolean(True)
     slope = param.Selector(default=None, allow_None=True, objects=["estimated", "exact"], label="Slope")
     schedule = param.Selector(objects=["constant", "diminishing", "the square root"])
+
+
+class Study(param.Parameterized):
+    problems = param.List(item_type=str)
 
 
 def titles(field: SearchList) -> list[str]:
@@ -131,7 +135,7 @@ def test_a_browser_can_set_nothing_but_what_it_is_shown() -> None:
 def test_only_a_switch_without_a_rule_is_a_switch() -> None:
     method = Method()
     kinds = {name: widget_for(method.param[name])["type"] for name in ("sweep", "slope", "pairs", "schedule")}
-    assert kinds == {"sweep": SearchList, "slope": SearchList, "pairs": pmui.Switch, "schedule": SearchList}
+    assert kinds == {"sweep": SearchList, "slope": SearchList, "pairs": CheckBox, "schedule": SearchList}
 
 
 def test_the_form_says_what_the_rule_has_switched() -> None:
@@ -152,3 +156,15 @@ def test_the_form_says_which_slope_the_rule_takes() -> None:
     assert form.fields["dual"].shown == "auto: exact"
     form.suggest({"primal_step": 1e-3})
     assert form.fields["dual"].shown == "auto", "words that the rule leaves open are none of its choices"
+
+
+def test_of_several_each_is_added_and_taken_away_and_what_is_not_listed_stays() -> None:
+    study = Study(problems=["WeldedBeam", "of another page"])
+    field = SeveralList.from_param(study.param.problems, options={one: one for one in ("WeldedBeam", "Spring")})
+    assert field.spec["chosen"] == ["WeldedBeam", "of another page"] and titles(field) == ["WeldedBeam", "Spring"]
+    for number, title in enumerate(("Spring", "WeldedBeam", "os:system", ["Spring"], None, {"Spring": 1})):
+        field.receive({"seq": number, "title": title})
+        assert field.spec["ack"] == number
+    assert study.problems == ["of another page", "Spring"] == field.spec["chosen"] and not field.complaint
+    field.receive({"seq": 9, "title": "of another page"})
+    assert study.problems == ["Spring"], "what is shown can be taken away"

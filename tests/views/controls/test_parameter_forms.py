@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 import pytest
 
@@ -19,6 +18,7 @@ from zoviz.solvers.base import Solver
 from zoviz.views.common.number_rule import NumberRule
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.search_list import SearchList
+from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.controls.parameter_forms import ParameterForm, ProblemForm, SolverForm, editable
 from zoviz.views.controls.run_settings import RunSettings
 
@@ -41,7 +41,7 @@ def test_fields_of_the_same_name_stand_below_the_name_of_their_part(solver: Solv
 @pytest.mark.parametrize("solver", EVERY.values(), ids=lambda cls: cls.__name__)
 def test_five_parameters_at_most_are_seen_at_once_and_every_other_when_asked_for_more(solver: type[Solver]) -> None:
     form = SolverForm(solver())
-    kinds = (ParameterRow, SearchList, pmui.Switch)
+    kinds = (ParameterRow, SearchList, CheckBox)
     first = [one for one in form.__panel__().select(lambda one: isinstance(one, kinds)) if one.visible]
     form.fold.button.value = True
     every = [one for one in form.__panel__().select(lambda one: isinstance(one, kinds)) if one.visible]

@@ -48,7 +48,7 @@ def test_the_slider_goes_back_stays_and_follows_again() -> None:
     card.scrubber.share = 25
     card.update(run)
     assert drawn(card) == int(np.searchsorted(iterations, 50.0, side="right"))
-    assert "iteration 50 of 200" in card.scrubber.__panel__()[1].object
+    assert card.scrubber.__panel__().words == "iteration 50 of 200"
     card.scrubber.share = 0
     card.update(run)
     assert drawn(card) == 1

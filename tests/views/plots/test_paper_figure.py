@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import re
 import struct
 import threading
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from helpers.event_loop import result_of
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
@@ -159,8 +156,7 @@ def test_the_page_offers_the_plots_that_it_shows(runs: list[Run], monkeypatch: p
     )
     download.param.update(plots="Gap+Violation", width="two columns")
     board.log_x = True
-    archive = result_of(download.make())
-    assert isinstance(archive, io.BytesIO) and archive.read() == b"Gap Violation two columns True True"
+    assert download.make().result(60) == b"Gap Violation two columns True True"
 
 
 def test_the_servers_loop_goes_on_while_a_figure_is_drawn(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,11 +168,6 @@ def test_the_servers_loop_goes_on_while_a_figure_is_drawn(runs: list[Run], monke
     download.update()
     looked = threading.Event()
     monkeypatch.setattr(PaperFigure, "archive", lambda figure: b"drawn" if looked.wait(60) else b"the loop stood still")
-
-    async def page() -> io.BytesIO:
-        making = asyncio.ensure_future(download.make())
-        await asyncio.sleep(0)
-        looked.set()
-        return await making
-
-    assert result_of(page()).read() == b"drawn"
+    making = download.make()
+    looked.set()
+    assert making.result(60) == b"drawn"

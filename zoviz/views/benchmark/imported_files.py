@@ -8,14 +8,14 @@ from concurrent.futures import Future
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from zoviz.benchmark.exchange.imported_runs import Import
 from zoviz.benchmark.exchange.optiprofiler_file import SUFFIX
 from zoviz.benchmark.exchange.result_files import ARCHIVES, read_upload
 from zoviz.core.threads.background_work import in_background
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import say_errors
-from zoviz.views.common.style import muted_html, tooltip, update_changed
+from zoviz.views.common.style import muted_html, update_changed
 
 _DOC = (
     "data_for_loading.h5 of OptiProfiler, or a COCO folder as .zip or .tgz: their solvers join the curves, on the "
@@ -44,19 +44,12 @@ class ImportedFiles(pn.viewable.Viewer):
         self.say, self._take_up = say, take_up
         self.imported = Import([], [])
         self._work: Future[Import] | None = None
-        self.field = pmui.FileInput(
-            label="Import results",
-            accept=",".join((SUFFIX, *ARCHIVES)),
-            multiple=True,
-            size="small",
-            variant="outlined",
-            width=220,
-            margin=(10, 8),
-            description=tooltip(_DOC),
+        accepted = ",".join((SUFFIX, *ARCHIVES))
+        self.field = pn.widgets.FileInput(
+            label="Import results", accept=accepted, multiple=True, width=260, margin=(4, 10), description=_DOC
         )
         self.field.param.watch(lambda _: self.read(), "value")
-        self.away = pmui.Button(label="Remove imports", size="small", margin=(10, 8), visible=False)
-        self.away.on_click(lambda _: self.take_away())
+        self.away = text_button("Remove imports", self.take_away, visible=False)
         self.remarks = pn.pane.HTML("", margin=(2, 10), sizing_mode="stretch_width")
 
     def __panel__(self) -> pn.viewable.Viewable:

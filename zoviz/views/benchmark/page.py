@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
@@ -21,6 +20,7 @@ from zoviz.studies.cell import DONE
 from zoviz.views.benchmark.heat_map import FILLS, HeatMap, solved_counts
 from zoviz.views.benchmark.results import BenchmarkResults
 from zoviz.views.benchmark.set_up_form import SetUpForm
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.search_list import SearchList
@@ -132,14 +132,16 @@ class BenchmarkPage(pn.viewable.Viewer):
         self._looks, self._drawn = 0, ""
         self._started_at = 0.0
         self.buttons = {
-            "cost": _button("Cost", self.tell_cost),
-            "start": _button("Start study", self.start, color="primary"),
-            "stop": _button("Stop study", self.stop, visible=False),
+            "cost": text_button("Cost", self.tell_cost),
+            "start": text_button("Start study", self.start, first=True),
+            "stop": text_button("Stop study", self.stop, visible=False),
         }
         self.sentence, self.progress = note(""), pn.pane.HTML("", margin=(4, 10))
-        self.hint = pn.Column(note(_EMPTY), _button("Start an example study", self.start_example), margin=(8, 0))
+        self.hint = pn.Column(
+            note(_EMPTY), text_button("Start an example study", self.start_example, first=True), margin=(8, 0)
+        )
         self.picked = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
-        self.show_button = _button("Put on the plots", self.put_on_plots, visible=False)
+        self.show_button = text_button("Put on the plots", self.put_on_plots, visible=False)
         self.picked_ids: list[str] = []
         self.results = BenchmarkResults(self.say, self.pick_step)
         self._map = pn.Column(sizing_mode="stretch_width", scroll=True, max_height=620, margin=0)
@@ -353,9 +355,3 @@ def legend() -> pn.pane.HTML:
         for word, fill in FILLS.items()
     )
     return pn.pane.HTML(f"<div style='font-size:12px;line-height:1.8'>{chips}</div>", margin=(0, 0, 6, 0))
-
-
-def _button(label: str, action: Callable[[], None], **look: Any) -> pmui.Button:
-    button = pmui.Button(label=label, size="small", margin=(6, 6), **({"color": "default"} | look))
-    button.on_click(lambda _: action())
-    return button

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.benchmark.courses import Benchmark, Hits
@@ -23,16 +22,19 @@ from zoviz.core.errors import ZovizError
 from zoviz.views.benchmark.imported_files import ImportedFiles
 from zoviz.views.benchmark.printed_profiles import printed_profiles
 from zoviz.views.benchmark.profile_plots import ProfilePlot
+from zoviz.views.common.buttons import download_row
 from zoviz.views.common.colours import PALETTE
-from zoviz.views.common.downloads import download_row
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import section, tooltip, update_changed
+from zoviz.views.common.small_fields import CheckBox
+from zoviz.views.common.style import section, update_changed
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
 _SEED = 0
 """Of simulated restarts: the same curves from the same runs."""
 _RESTARTS = 20
 """Simulated running times of each problem and target."""
+LEVELS = {f"10^-{power}": -float(power) for power in range(1, 11)}
+"""Shares of the initial gap, as powers of ten."""
 _LISTED = 12
 """Problems that are listed of a step."""
 
@@ -58,12 +60,8 @@ class BenchmarkResults(param.Parameterized):
     imports : ImportedFiles
     """
 
-    level: param.Number[float] = param.Number(
-        default=-3.0,
-        bounds=(-10.0, -0.5),
-        step=0.25,
-        label="Level, a power of ten",
-        doc="Share of the initial gap that is left.",
+    level: param.Selector[float] = param.Selector(
+        default=-3.0, objects=LEVELS, label="Level", doc="Share of the initial gap that is left."
     )
     kind: param.Selector[str] = param.Selector(
         default="", objects={"all kinds": ""}, label="Kind", doc="Kind of problems in curves and tables."
@@ -112,18 +110,15 @@ class BenchmarkResults(param.Parameterized):
         self.running_times = _pane()
         self.comparisons = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
         self._figures = pn.Row(sizing_mode="stretch_width")
-        self.param.watch(lambda _: self.draw(), "level")
+        self.param.watch(lambda _: self._draw_all(), "level")
         self.param.watch(lambda _: self._cut(), ["kind", "dimension"])
         self.param.watch(lambda _: self._draw_targets(), "restarts")
 
     def rows(self) -> list[pn.viewable.Viewable]:
         """Return what is shown, from above: rows of the page itself, whose heights change with what they hold."""
-        slider = pmui.FloatSlider.from_param(
-            self.param.level, width=320, size="small", margin=(10, 20), description=tooltip(self.param.level.doc)
-        )
-        slider.param.watch(lambda _: self.draw_slowly(), "value_throttled")
-        selects = [SearchList.of_room(self.param[name], width) for name, width in (("kind", 300), ("dimension", 190))]
-        restarts = pmui.Switch.from_param(self.param.restarts, margin=(14, 8), size="small")
+        widths = {"level": 130, "kind": 300, "dimension": 190}
+        lists = [SearchList.of_room(self.param[name], width) for name, width in widths.items()]
+        restarts = CheckBox.from_param(self.param.restarts, sizing_mode=None)
         files = {
             "Runs, CSV": ("benchmark.csv", lambda: self.runs_file(".csv")),
             "Parquet": ("benchmark.parquet", lambda: self.runs_file(".parquet")),
@@ -134,7 +129,7 @@ class BenchmarkResults(param.Parameterized):
             "Markdown": ("benchmark.md", lambda: self.table_text(markdown)),
         }
         return [
-            pn.FlexBox(slider, *selects, restarts, self.imports, align_items="center"),
+            pn.FlexBox(*lists, restarts, self.imports, align_items="end"),
             self.imports.remarks,
             self._figures,
             pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
@@ -185,6 +180,9 @@ class BenchmarkResults(param.Parameterized):
         for part, parts in ((self.kind, by_kind(facts)), (self.dimension, by_dimension(facts))):
             names = [name for name in names if not part or name in parts.get(part, [])]
         self.benchmark = self.whole if len(names) == len(facts) else self.whole.of_problems(names)
+        self._draw_all()
+
+    def _draw_all(self) -> None:
         self.draw()
         self.draw_slowly()
 
@@ -219,7 +217,7 @@ class BenchmarkResults(param.Parameterized):
         return {"targets": running_time_distribution(levels, generator, _RESTARTS)}
 
     def draw_slowly(self) -> None:
-        """Draw what takes longer than a slider waits: bands, targets, comparisons and running times."""
+        """Draw what takes longer: bands, targets, comparisons and running times."""
         if self._empty or self.benchmark is None:
             for pane in (self.comparisons, self.running_times):
                 update_changed(pane, object="")

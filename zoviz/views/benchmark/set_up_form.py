@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.core.errors import MissingExtra
@@ -16,8 +15,8 @@ from zoviz.core.registry import discover, required
 from zoviz.problems.base import Problem
 from zoviz.problems.cutest.suite import Suite
 from zoviz.solvers.base import Solver
-from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import tooltip
+from zoviz.views.common.parameter_row import ParameterRow
+from zoviz.views.common.search_list import SearchList, SeveralList
 
 _SUITE = "Suite:problem_name="
 _FAMILIES = {"engineering": "Engineering designs", "quadratic": "Quadratic problems", "power": "Power grids"}
@@ -183,28 +182,22 @@ class SetUpForm(pn.viewable.Viewer):
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
-        def field(widget: Any, name: str, width: int, **options: Any) -> Any:
-            look = {"width": width, "margin": (6, 8), "description": tooltip(self.param[name].doc)}
-            return widget.from_param(self.param[name], **look, **options)
+        def text(name: str, width: int) -> pn.widgets.TextInput:
+            return pn.widgets.TextInput.from_param(self.param[name], width=width, margin=(4, 10))
 
+        def several(name: str, known: Sequence[str]) -> SeveralList:
+            return SeveralList.of_room(self.param[name], 400, options={one: one for one in known})
+
+        numbers = {"sweeps": 270, "replicas": 210, "seed": 180, "noise": 190, "workers": 220}
+        fields = [ParameterRow.in_row(self.param[name], width) for name, width in numbers.items()]
         return pn.Column(
             pn.FlexBox(
-                field(pmui.MultiChoice, "problems", 400, options=self._known_problems, searchable=True),
+                several("problems", self._known_problems),
                 SearchList.of_room(self.param.problem_list, 270),
-                field(pmui.TextInput, "more_problems", 290, size="small"),
+                several("solvers", self._known_solvers),
             ),
-            pn.FlexBox(
-                field(pmui.MultiChoice, "solvers", 400, options=self._known_solvers, searchable=True),
-                field(pmui.TextInput, "more_solvers", 290, size="small"),
-            ),
-            pn.FlexBox(
-                field(pmui.TextInput, "name_of_study", 160, size="small"),
-                field(pmui.FloatInput, "sweeps", 150, size="small"),
-                field(pmui.IntInput, "replicas", 110, size="small"),
-                field(pmui.IntInput, "seed", 110, size="small"),
-                field(pmui.FloatInput, "noise", 110, size="small"),
-                field(pmui.IntInput, "workers", 110, size="small"),
-            ),
+            pn.FlexBox(text("name_of_study", 160), text("more_problems", 400), text("more_solvers", 400)),
+            pn.FlexBox(*fields),
             sizing_mode="stretch_width",
             margin=0,
         )

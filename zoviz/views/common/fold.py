@@ -5,24 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
-import param
 
-from zoviz.views.common.form_widget import FormWidget
 from zoviz.views.common.lazy_panel import LazyPanel
+from zoviz.views.common.small_fields import MoreButton
 from zoviz.views.common.style import update_changed
-
-
-class MoreButton(FormWidget):
-    """A button that shows further fields, and hides them again; its value says whether they are shown."""
-
-    value = param.Boolean(default=False)
-
-    def describe(self) -> dict[str, Any]:
-        return {"kind": "more", "open": self.value}
-
-    def take(self, message: dict[str, Any]) -> None:
-        if isinstance(message.get("open"), bool):
-            self.value = message["open"]
 
 
 class Fold(pn.viewable.Viewer):

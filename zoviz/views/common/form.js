@@ -31,7 +31,8 @@ function messages(model) {
   };
 }
 
-// A list. The text field is the search: it has the focus before the list opens.
+// A list. The text field is the search: it has the focus before the list opens. Where several can be chosen it stays
+// open, and those that are stand below it, each with a button that takes it away.
 function list(el, model) {
   const key = `zoviz-list-${++made}`, talk = messages(model);
   let spec = model.spec, titles = [], at = -1, chosen = null;
@@ -53,7 +54,9 @@ function list(el, model) {
   const label = h("label", {class: "label", for: key}), say = h("div", {class: "say", role: "alert"});
   const tip = h("div", {class: "tip", role: "tooltip", id: `${key}-help`});
   const line = h("div", {class: "line"}, label, h("div", {class: "box combo"}, input, pop));
-  el.append(h("div", {class: "field"}, line, say, tip));
+  const several = spec.chosen !== undefined, chips = several ? h("div", {class: "chips"}) : null;
+  const isChosen = title => several ? spec.chosen.includes(title) : title === spec.value;
+  el.append(h("div", {class: "field"}, line, chips, say, tip));
 
   function press(event) {
     const {key: pressed} = event, down = pressed === "ArrowDown", size = titles.length;
@@ -97,12 +100,12 @@ function list(el, model) {
     for (const event of ["scroll", "resize"]) removeEventListener(event, place, true);
     input.setAttribute("aria-expanded", "false");
     input.removeAttribute("aria-activedescendant");
-    input.value = name(chosen ?? spec.value);
+    input.value = several ? "" : name(chosen ?? spec.value);
   }
 
   function choose(title) {
     chosen = title;
-    close();
+    if (several) input.select(); else close();
     talk.post({title});
   }
 
@@ -136,7 +139,7 @@ function list(el, model) {
     titles = groups.flatMap(({own}) => own);
     let number = 0;
     const option = title => h("div", {
-      role: "option", id: `${key}-${number++}`, "data-title": title, "aria-selected": String(title === spec.value),
+      role: "option", id: `${key}-${number++}`, "data-title": title, "aria-selected": String(isChosen(title)),
     }, name(title));
     pop.replaceChildren(...groups.map(({group, own}) => h("div", group ? {role: "group", "aria-label": group} : {},
       group ? h("div", {class: "group", "aria-hidden": "true"}, group) : null, ...own.map(option))));
@@ -150,6 +153,13 @@ function list(el, model) {
     talk.answered();
     if (!talk.open()) chosen = null;
     input.disabled = spec.locked;
+    if (several) {
+      input.placeholder = "Type to add";
+      pop.setAttribute("aria-multiselectable", "true");
+      chips.replaceChildren(...spec.chosen.map(title => h("button", {type: "button", disabled: spec.locked,
+        "aria-label": `Remove ${title}`, on: {click: () => talk.post({title})}}, `${name(title)} ✕`)));
+      if (isOpen()) { const place = at; draw(input.value); move(Math.min(place, titles.length - 1)); }
+    }
     line.classList.toggle("wide", spec.wide);
     label.textContent = spec.label;
     pop.setAttribute("aria-label", spec.label);
@@ -289,10 +299,10 @@ function row(el, model) {
 // A button that shows more, or hides it again.
 function more(el, model) {
   const talk = messages(model), mark = h("span", {"aria-hidden": "true"}), words = h("span");
-  const button = h("button", {type: "button", class: "more", on: {click: () => talk.post({open: !model.spec.open})}}, mark, words);
+  const button = h("button", {type: "button", class: "more", on: {click: () => talk.post({on: !model.spec.value})}}, mark, words);
   el.append(h("div", {class: "field"}, button));
   return () => {
-    const {open, label, locked} = model.spec;
+    const {value: open, label, locked} = model.spec;
     talk.answered();
     button.disabled = locked;
     button.setAttribute("aria-expanded", String(open));
@@ -301,8 +311,63 @@ function more(el, model) {
   };
 }
 
+// A box to tick.
+function check(el, model) {
+  const key = `zoviz-check-${++made}`, talk = messages(model), words = h("span");
+  const box = h("input", {type: "checkbox", "aria-describedby": `${key}-help`, on: {change: () => talk.post({on: box.checked})}});
+  const tip = h("div", {class: "tip", role: "tooltip", id: `${key}-help`}), say = h("div", {class: "say", role: "alert"});
+  el.append(h("div", {class: "field"}, h("div", {class: "line"}, h("label", {class: "label check"}, box, words)), say, tip));
+  return () => {
+    const {spec} = model;
+    talk.answered();
+    box.disabled = spec.locked;
+    if (!talk.open()) box.checked = spec.value;
+    words.textContent = spec.label;
+    say.textContent = spec.error;
+    tip.textContent = spec.help;
+  };
+}
+
+// A slider over whole numbers; what its place means stands beside it.
+function range(el, model) {
+  const talk = messages(model), place = h("span", {class: "place", "aria-hidden": "true"});
+  const bar = h("input", {type: "range", on: {input: () => talk.post({value: +bar.value}, true)}});
+  el.append(h("div", {class: "field line"}, h("div", {class: "slider label"}, bar), place));
+  return () => {
+    const {spec} = model;
+    talk.answered();
+    Object.assign(bar, {min: spec.low, max: spec.high, disabled: spec.locked});
+    if (!talk.open()) bar.value = spec.value;
+    for (const [name, text] of [["aria-label", spec.label], ["aria-valuetext", spec.text || spec.value], ["title", spec.help]])
+      bar.setAttribute(name, text);
+    place.textContent = spec.text;
+  };
+}
+
+// A button that has a file made, and saves what comes.
+function download(el, model) {
+  const talk = messages(model), say = h("div", {class: "say", role: "alert"});
+  const button = h("button", {type: "button", class: "plain", on: {click: () => talk.post({do: "make"})}});
+  el.append(h("div", {class: "field"}, button, say));
+  model.on("msg:custom", event => {
+    const {name, bytes} = event.data ?? event, content = Uint8Array.from(atob(bytes), one => one.charCodeAt(0));
+    const link = h("a", {href: URL.createObjectURL(new Blob([content])), download: name});
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  });
+  return () => {
+    const {spec} = model;
+    talk.answered();
+    button.disabled = spec.locked;
+    button.title = spec.help;
+    button.textContent = spec.label;
+    button.setAttribute("aria-busy", String(spec.busy));
+    say.textContent = spec.error;
+  };
+}
+
 export function render({model, el}) {
-  const update = ({list, row, more})[model.spec.kind](el, model);
+  const update = ({list, row, more, check, range, download})[model.spec.kind](el, model);
   model.on("spec", update);
   update();
 }

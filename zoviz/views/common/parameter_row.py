@@ -77,6 +77,11 @@ class ParameterRow(FormWidget):
         """Make a row for `parameter` and link the two both ways."""
         return super().from_param(parameter, **{"edited": parameter, **params})
 
+    @classmethod
+    def in_row(cls, parameter: param.Parameter, width: int, **params: Any) -> ParameterRow:
+        """Make a row of a fixed width, to stand beside others."""
+        return cls.from_param(parameter, **{"width": width, "sizing_mode": None, "margin": (4, 10), **params})
+
     @property
     def _rule(self) -> NumberRule:
         if self._edited is None:

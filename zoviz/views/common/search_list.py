@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import param
 
@@ -43,7 +43,7 @@ class SearchList(FormWidget):
     }
 
     @classmethod
-    def from_param(cls, parameter: param.Parameter, **params: Any) -> SearchList:
+    def from_param(cls, parameter: param.Parameter, **params: Any) -> Self:
         """Make a list for `parameter`, a param.Selector or a param.Boolean, and link the two both ways."""
         found: dict[str, Any] = {"optional": bool(parameter.allow_None)}
         if isinstance(parameter, param.Boolean):
@@ -51,9 +51,10 @@ class SearchList(FormWidget):
         return super().from_param(parameter, **{**found, **params})
 
     @classmethod
-    def of_room(cls, parameter: param.Parameter, width: int) -> SearchList:
+    def of_room(cls, parameter: param.Parameter, width: int, **params: Any) -> Self:
         """Make a list of a fixed width, for a row of a room, whose parameter always has a value."""
-        return cls.from_param(parameter, optional=False, width=width, sizing_mode="fixed", margin=(4, 10))
+        look: dict[str, Any] = {"width": width, "sizing_mode": None, "margin": (4, 10)}
+        return cls.from_param(parameter, optional=False, **look, **params)
 
     @property
     def choices(self) -> dict[str, Any]:
@@ -86,3 +87,26 @@ class SearchList(FormWidget):
         title = message.get("title")
         if isinstance(title, str) and title in self.choices:
             self.value = self.choices[title]
+
+
+class SeveralList(SearchList):
+    """A list of titles of which several are chosen; it stays open for more, and each chosen one can be taken away.
+
+    Use it as ``SeveralList.from_param(obj.param.names, options=...)`` for a param.List.
+    """
+
+    value: list[Any] = param.List(default=[])  # type: ignore[assignment]
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "chosen": [self._named(one) for one in self.value]}
+
+    def _named(self, one: Any) -> str:
+        return self.title_of(one) or str(one)  # what is listed elsewhere may be chosen, too
+
+    def take(self, message: dict[str, Any]) -> None:
+        title = message.get("title")
+        left = [one for one in self.value if self._named(one) != title]
+        if len(left) < len(self.value):
+            self.value = left
+        elif isinstance(title, str) and title in self.choices:
+            self.value = [*left, self.choices[title]]

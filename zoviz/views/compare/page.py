@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.benchmark.run_comparison import BEST_GAP, CALLS, MEASURES, SIGNED, ComparedRun, Quartiles, compared, paired
-from zoviz.views.common.downloads import download_row
+from zoviz.views.common.buttons import download_row, text_button
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.search_list import SearchList
@@ -157,7 +156,7 @@ class ComparePage(pn.viewable.Viewer):
         self._select_problem = SearchList.of_room(self.param.problem, 320)
         self._select_problem.visible = False
         self._row = pn.Row(sizing_mode="stretch_width")
-        start = pmui.Button(label="Start a run", size="small", on_click=lambda _: controller.start(), margin=(6, 10))
+        start = text_button("Start a run", controller.start, first=True, margin=(6, 10))
         self.hint = pn.Column(note(_EMPTY), start, margin=(8, 0))
         self.several = note("", visible=False)
         files = {

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.estimators import GradientEstimator
@@ -18,7 +17,8 @@ from zoviz.views.common.fold import Fold
 from zoviz.views.common.form_widget import FormWidget
 from zoviz.views.common.parameter_row import RANGES, ParameterRow
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import FIELD, note, section, tooltip, update_changed
+from zoviz.views.common.small_fields import CheckBox
+from zoviz.views.common.style import note, section, update_changed
 
 LEGEND = "<div style='display:flex;gap:12px;font-size:.75rem'>{}</div>".format(
     "".join(
@@ -35,18 +35,16 @@ LOCKED = "Locked during a run. Stop to edit."
 
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:
     """Return the entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's choice."""
-    look: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode": "stretch_width", "margin": (2, 10)}
-    look["description"] = tooltip(parameter.doc)
     if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
         return {"type": SearchList, "wide": False}
     if isinstance(parameter, param.Boolean) and parameter.allow_None:  # a switch would show None as off
         return {"type": SearchList, "wide": False}
     if isinstance(parameter, param.Boolean):
-        return {"type": pmui.Switch, **look}
+        return {"type": CheckBox}
     if isinstance(parameter, param.Number):
         return {"type": ParameterRow, "edited": parameter}
     if isinstance(parameter, param.String):
-        return {"type": pmui.TextInput, "variant": "standard", **look}
+        return {"type": pn.widgets.TextInput, "sizing_mode": "stretch_width", "margin": (2, 10)}
     return {}
 
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import panel as pn
-import panel_material_ui as pmui
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.observed_run import FORM
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.style import muted_html, note, update_changed
 
 FIELD_WIDTH = 235
@@ -130,9 +130,8 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
         self._run: Run | None = None
         self._work: BackgroundLook[_Outcome] | None = None
         self._complaint = ""
-        look = {"variant": "outlined", "size": "small", "margin": (4, 4, 4, 10)}
-        self.button = pmui.Button(label=label, disabled=True, on_click=lambda _: self.begin(), **look)
-        self.cancel_button = pmui.Button(label="Cancel", visible=False, on_click=lambda _: self.cancel(), **look)
+        self.button = text_button(label, self.begin, disabled=True, margin=(4, 4, 4, 10))
+        self.cancel_button = text_button("Cancel", self.cancel, visible=False)
         self.note = note("", sizing_mode="stretch_width")
 
     def __panel__(self) -> pn.viewable.Viewable:

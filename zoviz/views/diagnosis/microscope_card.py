@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, LogTicker, LogTickFormatter
 from bokeh.models.annotations import BoxAnnotation, Legend, LegendItem, Span
@@ -18,13 +17,15 @@ from zoviz.core.types import Array
 from zoviz.diagnosis.microscope import Curve, Magnified, Microscope, families, microscope_of
 from zoviz.estimators import GradientEstimator
 from zoviz.runs.run import Run
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE, TARGET
 from zoviz.views.common.figure_frame import empty_figure
 from zoviz.views.common.number_rule import format_number
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import muted_html, note, section, tooltip, update_changed
+from zoviz.views.common.small_fields import CheckBox
+from zoviz.views.common.style import muted_html, note, section, update_changed
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.diagnosis.background_look import LookControl, Offer
 
@@ -83,15 +84,10 @@ class MicroscopeCard(pn.viewable.Viewer):
         self._stale = False
         self._radius: float | None = None  # the run's, as drawn
         self.source = ColumnDataSource(_NOTHING, name="microscope")
-        every = pmui.Switch.from_param(
-            self.param.every_family, description=tooltip(self.param.every_family.doc), margin=(6, 10)
-        )
+        every = CheckBox.from_param(self.param.every_family)
         fields = [ParameterRow.from_param(self._microscope.param[name]) for name in ("count", "calls")]
         self.control = LookControl("Measure", self._offer, self._show, while_running=True, fields=[*fields, every])
-        self.use_button = pmui.Button(
-            label="Use this radius", variant="outlined", size="small", visible=False, margin=(4, 10)
-        )
-        self.use_button.on_click(lambda _: self.use())
+        self.use_button = text_button("Use this radius", self.use, visible=False, margin=(4, 10))
         self._summary = note("", visible=False, sizing_mode="stretch_width")
         self._family = SearchList.of_room(self.param.curve, 220)
         self._family.visible = False

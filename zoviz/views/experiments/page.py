@@ -8,12 +8,12 @@ from concurrent.futures import Future
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.core.threads.background_work import in_background
 from zoviz.papers.contents import TITLES
 from zoviz.papers.live import Live
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import note, update_changed
@@ -85,15 +85,7 @@ class ExperimentsPage(pn.viewable.Viewer):
         self._list = pn.Column(
             head, pn.Row(*filters, margin=0), self._waiting, self.cards, sizing_mode="stretch_width", margin=0
         )
-        back = pmui.Button(
-            label="All experiments",
-            icon="arrow_back",
-            on_click=lambda _: self.param.update(experiment=""),
-            size="small",
-            variant="outlined",
-            margin=(6, 10),
-            sx={"text-transform": "none"},
-        )
+        back = text_button("← All experiments", self.close, margin=(6, 10))
         self._sheet_place = pn.Column(sizing_mode="stretch_width", margin=0)
         self._one = pn.Column(back, self._sheet_place, sizing_mode="stretch_width", margin=0, visible=False)
         self.param.watch(lambda *_: self._show_cards(), ["paper", "state"])
@@ -101,6 +93,10 @@ class ExperimentsPage(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self._list, self._one, sizing_mode="stretch_width", margin=0)
+
+    def close(self) -> None:
+        """Go back from a sheet to the cards."""
+        self.experiment = ""
 
     def update(self) -> None:
         """Show the cards once the results have been read; called with the document's lock at every look."""

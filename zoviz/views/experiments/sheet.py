@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.papers.experiment import Panel, Table
 from zoviz.papers.live import Live
 from zoviz.papers.reports import sentences
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import Grid, note, section, update_changed
 from zoviz.views.experiments.figures import PanelFigure
@@ -101,7 +101,8 @@ class ExperimentSheet(pn.viewable.Viewer):
         """Return a button for each run that a page can begin, with what must be known of them."""
         if not self.lives:
             return pn.Column(margin=0)
-        notes = dict.fromkeys(one.note for one in self.lives if one.note)
+        reasons = [self._refusal(one) for one in self.lives]
+        notes = dict.fromkeys(text for text in (*(one.note for one in self.lives), *reasons) if text)
         buttons = [self._button(one, first=not number) for number, one in enumerate(self.lives)]
         parts = [
             section("Run it live"),
@@ -110,19 +111,9 @@ class ExperimentSheet(pn.viewable.Viewer):
         ]
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
-    def _button(self, live: Live, first: bool = False) -> pmui.Button:
-        reason = self._refusal(live)
-        return pmui.Button(
-            label=f"Run live: {live.title}",
-            on_click=lambda _: self._begin(live),
-            size="small",
-            margin=(4, 4),
-            variant="contained" if first else "outlined",
-            color="primary",
-            disabled=bool(reason),
-            description=reason or None,
-            sx={"text-transform": "none"},
-        )
+    def _button(self, live: Live, first: bool = False) -> pn.widgets.Button:
+        barred = bool(self._refusal(live))
+        return text_button(f"Run live: {live.title}", lambda: self._begin(live), first=first, disabled=barred)
 
     def _texts(self) -> list[str]:
         """Return the tables: claims with their verdicts, then what was measured."""
@@ -139,7 +130,7 @@ class ExperimentSheet(pn.viewable.Viewer):
         return pn.Column(pane, sizing_mode="stretch_width", scroll="x-auto", stylesheets=[_WIDE], margin=0)
 
     @property
-    def offers(self) -> list[pmui.Button]:
+    def offers(self) -> list[pn.widgets.Button]:
         """The buttons of the runs that repeat the chosen curve."""
         return list(self._offers.objects)
 

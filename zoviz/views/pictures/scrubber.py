@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
-from zoviz.views.common.style import UNSEEN_LABEL, muted_html, note, update_changed
+from zoviz.views.common.small_fields import PlaceSlider
+from zoviz.views.common.style import update_changed
 
 WHOLE = 100
 """Per cent of the path."""
@@ -36,22 +36,11 @@ class PathScrubber(pn.viewable.Viewer):
         self._at: float | None = None  # the iteration that is shown, once it is known; None for the newest
         self.moved = False
         self._mark: Hashable = None
-        self._place = note("", margin=(6, 10))
+        self._slider = PlaceSlider.from_param(self.param.share, height=ROOM, margin=(0, 10))
         self.param.watch(lambda _: self._move(), "share")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        slider = pmui.IntSlider.from_param(
-            self.param.share,
-            show_value=False,
-            tooltips=False,  # its own would be of a share; the iteration stands beside it
-            size="small",
-            sizing_mode="stretch_width",
-            height=ROOM,
-            margin=(0, 10),
-            stylesheets=[UNSEEN_LABEL],
-            description="",
-        )
-        return pn.Row(slider, self._place, sizing_mode="stretch_width", margin=0)
+        return self._slider
 
     def _move(self) -> None:
         self._at, self.moved = None, True
@@ -72,7 +61,7 @@ class PathScrubber(pn.viewable.Viewer):
         """
         self.moved = False
         if self.share == WHOLE:
-            update_changed(self._place, object=muted_html(""))
+            update_changed(self._slider, words="")
             self._mark = mark
             return mark, path
         iterations = run.path.snapshot().columns[ITERATION]
@@ -83,6 +72,6 @@ class PathScrubber(pn.viewable.Viewer):
             self._at = float(iterations[0] + self.share / WHOLE * (iterations[-1] - iterations[0]))
         rows = max(1, int(np.searchsorted(iterations, self._at, side="right")))
         place = f"iteration {int(iterations[rows - 1]):,} of {run.progress.iteration:,}"
-        update_changed(self._place, object=muted_html(place))
+        update_changed(self._slider, words=place)
         self._mark = "up to", self._at
         return self._mark, path[:rows]

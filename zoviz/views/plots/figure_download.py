@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import io
 import re
+from concurrent.futures import Future
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
-from zoviz.core.errors import ZovizError
 from zoviz.core.threads.background_work import in_background
+from zoviz.views.common.buttons import DownloadButton
+from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.shown_runs import ShownRun
-from zoviz.views.common.style import batched_changes, tooltip, update_changed
+from zoviz.views.common.style import batched_changes, update_changed
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.paper_figure import WIDTHS, PaperFigure
 
@@ -51,22 +50,9 @@ class FigureDownload(pn.viewable.Viewer):
 
     def _widgets(self) -> list[pn.viewable.Viewable]:
         """Return what the row has, made when there is first something to draw: a page opens sooner without."""
-        look: dict[str, Any] = {"size": "small", "margin": (4, 6)}
-        self._button = pmui.FileDownload(
-            callback=self.make,
-            filename="zoviz_figure.zip",
-            label="Figure for print",
-            size="small",
-            variant="text",
-            width=170,
-            margin=(8, 4),
-            embed=False,
-        )
-        return [
-            pmui.Select.from_param(self.param.plots, description=tooltip(self.param.plots.doc), width=330, **look),
-            pmui.Select.from_param(self.param.width, description=tooltip(self.param.width.doc), width=150, **look),
-            self._button,
-        ]
+        lists = [SearchList.of_room(self.param[name], width) for name, width in (("plots", 330), ("width", 150))]
+        self._button = DownloadButton(self.make, label="Figure for print", filename=self._file, align="end")
+        return [*lists, self._button]
 
     def update(self) -> None:
         """Offer the plots that are on the page, each alone and the first two together; nothing without a run."""
@@ -84,9 +70,9 @@ class FigureDownload(pn.viewable.Viewer):
             if offers:
                 self.param.plots.objects = offers
                 self.plots = self.plots if self.plots in offers.values() else next(iter(offers.values()))
-                if not self._file:
+                new, self._file = not self._file, file
+                if new:
                     self._row.objects = self._widgets()
-                self._file = file
                 update_changed(self._button, filename=file)
             update_changed(self._row, visible=bool(offers))
 
@@ -94,8 +80,8 @@ class FigureDownload(pn.viewable.Viewer):
         """Return the runs on the plots that have a line to draw."""
         return [one for one in self._board.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
 
-    async def make(self) -> io.BytesIO:
-        """Return the zip file of the figure, with the axis, band and scale of the board; a thread draws it.
+    def make(self) -> Future[bytes]:
+        """Have a thread make the zip file of the figure, with the axis, band and scale of the board.
 
         Else every page of the server would wait for two seconds and more.
         """
@@ -104,9 +90,4 @@ class FigureDownload(pn.viewable.Viewer):
         plots = self.plots.split("+")
         scales = {"axis": board.axis, "band": board.band, "log_x": board.log_x, "log_y": board.log_y}
         figure = PaperFigure(runs, plots, width=self.width, **scales)
-        try:
-            return io.BytesIO(await asyncio.wrap_future(in_background(figure.archive)))
-        except ZovizError as error:  # a package that is missing: Panel only logs what a coroutine raises
-            if pn.state.notifications is not None:
-                pn.state.notifications.error(str(error), duration=8000)
-            raise
+        return in_background(figure.archive)

@@ -35,7 +35,8 @@ td {padding: 0 8px; white-space: nowrap} .number {text-align: right} .menu {widt
 .run {width: 45%} .remark {font-size: 12px; margin-left: 6px}
 .swatch {display: inline-block; width: 15px; height: 4px; border-radius: 2px; margin-right: 8px; vertical-align: middle}
 .current {background: color-mix(in srgb, var(--panel-primary-color, #1d5c96) 12%, transparent)}
-.off td > :not(.menu button) {opacity: .55}
+.off .swatch, .off .verdict {filter: grayscale(1)} .off .swatch {opacity: .4}
+.off .run input, .off .number {color: color-mix(in srgb, currentColor 75%, transparent)}
 input {font: inherit; color: inherit; background: none; border: 1px solid transparent; border-radius: 4px;
   padding: 1px 3px; max-width: 60%} .current input {font-weight: 700}
 input:hover, input:focus {border-color: color-mix(in srgb, currentColor 40%, transparent)}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.runs import repeat
@@ -31,14 +30,14 @@ class ForkForm(pn.viewable.Viewer):
     iterations = param.Integer(default=None, allow_None=True, bounds=(1, None), label="iterations", doc=_BUDGET)
     calls = param.Integer(default=None, allow_None=True, bounds=(1, None), label="calls", doc=_BUDGET)
 
-    def __init__(self, button: pmui.Button, **params: Any) -> None:
+    def __init__(self, button: pn.widgets.Button, **params: Any) -> None:
         super().__init__(**params)
         self._button = button
 
     def __panel__(self) -> pn.viewable.Viewable:
         looks = {"at": ("the last", 234), "iterations": ("as before", 218), "calls": ("as before", 188)}
         fields = [
-            pn.Column(ParameterRow.from_param(self.param[name], blank=blank, description=""), width=width, margin=0)
+            ParameterRow.in_row(self.param[name], width, blank=blank, description="")
             for name, (blank, width) in looks.items()
         ]
         return pn.FlexBox(self._button, *fields, align_items="center")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from zoviz.core.parameters import value_words
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.queries import Record
+from zoviz.views.common.buttons import DownloadButton, text_button
 from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, update_changed
@@ -59,17 +57,17 @@ class StoredRunsPage(pn.viewable.Viewer):
         # The id of the run that is described, and of when.
         self._opened, self._described_at = "", (0.0, RunStatus.READY)
         self.buttons = {
-            "overlay": _button("Put on the plots", self.put_on_plots),
-            "open": _button("Open", self.open),
-            "resume": _button("Resume run", self.resume),
-            "replay": _button("Replay", self.replay),
-            "fork": _button("Fork", self.begin_fork),
-            "delete": _button("Delete", self.delete, color="error"),
-            "undo": _button("Undo delete", self.undo_delete, disabled=True),
+            "overlay": text_button("Put on the plots", self.put_on_plots),
+            "open": text_button("Open", self.open),
+            "resume": text_button("Resume run", self.resume),
+            "replay": text_button("Replay", self.replay),
+            "fork": text_button("Fork", self.begin_fork),
+            "delete": text_button("Delete", self.delete),
+            "undo": text_button("Undo delete", self.undo_delete, disabled=True),
         }
         self.fork = ForkForm(self.buttons["fork"])
         self._exports = {suffix: self._export(suffix, label) for suffix, label in _FORMATS.items()}
-        start = _button("Start a run", controller.start)
+        start = text_button("Start a run", controller.start, first=True)
         self.hint = pn.Column(note(_EMPTY), start, visible=False, margin=(8, 0))
         self._sign = note("")
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
@@ -82,7 +80,7 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         buttons = [button for name, button in self.buttons.items() if name != "fork"]
-        actions = pn.FlexBox(*buttons, pn.Row(*self._exports.values(), margin=0), align_items="center")
+        actions = pn.FlexBox(*buttons, *self._exports.values(), align_items="center")
         parts = (self.hint, self.table, actions, self._sign, self._detail, self.fork, note(_HINT))
         column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self.table.read()
@@ -245,29 +243,20 @@ class StoredRunsPage(pn.viewable.Viewer):
             f"<b>Run {stored.id[:8]}, {record.status}</b><table style='font-size:.82rem'>{rows}</table>"
         )
 
-    def _export(self, suffix: str, label: str) -> pmui.FileDownload:
+    def _export(self, suffix: str, label: str) -> DownloadButton:
         """Return a button that downloads the selected run in a format."""
-        look: dict[str, Any] = {"size": "small", "variant": "text", "width": 96, "margin": (4, 0), "embed": False}
-        make = partial(self._exported, suffix)
-        return pmui.FileDownload(callback=make, filename=f"zoviz.{suffix}", label=label, **look)
+        return DownloadButton(partial(self._exported, suffix), label=label, filename=f"zoviz.{suffix}")
 
-    @say_errors()
-    def _exported(self, suffix: str) -> io.BytesIO:
+    def _exported(self, suffix: str) -> bytes:
         """Return the selected run as a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"run.{suffix}"
             self._store.load(self._ticked().id).export(path)
-            return io.BytesIO(path.read_bytes())
+            return path.read_bytes()
 
     @staticmethod
     def _name(record: Record | None, suffix: str) -> str:
         return f"zoviz_{'run' if record is None else record.id[:8]}.{suffix}"
-
-
-def _button(label: str, command: Callable[[], None], **look: Any) -> pmui.Button:
-    return pmui.Button(
-        label=label, on_click=lambda _: command(), size="small", variant="outlined", margin=(4, 4), **look
-    )
 
 
 def _counted(samples: int | None, name: str) -> str:

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.solvers.base import Solver
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.panel_internals import changes_wait
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import muted_html, note, tooltip, update_changed
+from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.grid_keys import FOCUS_RING, GridKeys
 from zoviz.views.stored.summary import Summaries, Summary
 
@@ -145,12 +145,9 @@ class StoredRunsTable(pn.viewable.Viewer):
         self._summaries = Summaries(self._store)
         self._keys: GridKeys | None = None  # of the page that shows the list
         self._where, self._position = note(_READING), ""
-        options: dict[str, Any] = {"size": "small", "margin": (4, 8)}
-        self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
-        self._on = pmui.Button(label="Older", on_click=lambda _: self._turn(1), variant="text", **options)
-        search = pmui.TextInput.from_param(
-            self.param.text, width=260, description=tooltip(self.param.text.doc), **options
-        )
+        self._back = text_button("Newer", lambda: self._turn(-1))
+        self._on = text_button("Older", lambda: self._turn(1))
+        search = pn.widgets.TextInput.from_param(self.param.text, width=260, margin=(4, 8))
         lists = [SearchList.of_room(one, width) for one, width in ((self.param.status, 140), (self.param.order, 180))]
         self._fields = [search, *lists]
         self.param.watch(lambda _: self._restart(), ["text", "status", "order"])

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 from bokeh.models import BasicTicker, ColumnDataSource, CustomJSTickFormatter
 from bokeh.plotting import figure
@@ -17,6 +16,7 @@ from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
 from zoviz.views.common.figure_frame import legend_above
+from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.theme_overrides import SHORT
 from zoviz.views.pictures.base import Picture
 
@@ -72,10 +72,7 @@ class StepRegion(Picture):
 
     def controls(self) -> pn.viewable.Viewable:
         """Return the fields that choose the two variables."""
-        options = {"width": 110, "size": "small", "margin": (6, 10)}
-        return pn.Row(
-            *(pmui.IntInput.from_param(one, **options) for one in (self.param.horizontal, self.param.vertical))
-        )
+        return pn.Row(*(ParameterRow.in_row(one, 200) for one in (self.param.horizontal, self.param.vertical)))
 
     def data(self, run: Run) -> tuple[Hashable, Any] | None:
         """Return the run's sketch; another one after each step, change of a parameter, and choice of variables."""

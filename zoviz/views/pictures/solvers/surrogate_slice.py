@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 import param
 from bokeh.models import ColumnDataSource, LinearAxis, Range1d
 from bokeh.models.annotations import Span
@@ -21,6 +20,7 @@ from zoviz.solvers.bayesian.base import BayesianSolver, BayesianState
 from zoviz.solvers.bayesian.model_slice import ModelSlice, model_slice
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
 from zoviz.views.common.figure_frame import legend_above
+from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
@@ -109,7 +109,7 @@ class SurrogateSlice(Picture):
 
     def controls(self) -> pn.viewable.Viewable:
         """Return the field that chooses the line."""
-        return pmui.IntInput.from_param(self.param.along, width=110, size="small", margin=(6, 10))
+        return ParameterRow.in_row(self.param.along, 200)
 
     def data(self, run: Run) -> tuple[Hashable, Any] | None:
         """Return the state of a run; another one after each step, change of a parameter, and choice of a line."""
