@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 import pytest
 
 from helpers.serving import serving
 from zoviz.core.parameters import Scale
-from zoviz.views.common.search_list import SearchList
+from zoviz.core.threads.background_work import in_background
+from zoviz.views.common.buttons import download_row
+from zoviz.views.common.search_list import SearchList, SeveralList
+from zoviz.views.common.small_fields import CheckBox, PlaceSlider
 from zoviz.views.controls.parameter_forms import widget_for
 
 if TYPE_CHECKING:
@@ -35,6 +38,9 @@ class Settings(param.Parameterized):
     solver = param.Selector(
         default="ZOSQP", objects=["SZO-ConEX", "ZO-SPLM", "sqp-like", "ZOSQP", "SQP"], label="Solver"
     )
+    keep = param.Boolean(False, label="Keep runs")
+    place = param.Integer(100, bounds=(0, 100), label="Path up to")
+    problems = param.List(["beam"], item_type=str, label="Problems")
 
 
 @pytest.fixture
@@ -46,12 +52,17 @@ def settings() -> Settings:
 def address(settings: Settings) -> Iterator[str]:
     """Address of a page with the widgets of `settings` in its sidebar."""
 
-    def make() -> pmui.Page:
+    def make() -> pn.Column:
         names = ["step", "batch", "budget"]
         widgets = {name: widget_for(settings.param[name]) for name in names}
         pane = pn.Param(settings, parameters=names, widgets=widgets, show_name=False)
         solver = SearchList.from_param(settings.param.solver, group=lambda title: GROUPS.get(title, "Others"))
-        return pmui.Page(title="widgets", sidebar=[pane, solver], sidebar_width=340)
+        files = {"Table": ("t.csv", lambda: b"1,2"), "Figure": ("f.zip", lambda: in_background(lambda: b"drawn"))}
+        others = [CheckBox.from_param(settings.param.keep), PlaceSlider.from_param(settings.param.place, words="half")]
+        chosen = SeveralList.from_param(
+            settings.param.problems, options={one: one for one in ("beam", "spring", "box")}
+        )
+        return pn.Column(pane, solver, *others, chosen, download_row(files), width=340)
 
     with serving(make) as port:
         yield f"http://localhost:{port}/"
@@ -196,3 +207,44 @@ def test_a_list_opens_searches_chooses_and_closes_by_keys(
     keys.press("Escape")
     settings.param.solver.constant = True
     until(box.is_disabled, page)
+
+
+def test_boxes_places_and_lists_of_several_are_moved_by_keys(
+    page: Page, address: str, idle: Any, settings: Settings
+) -> None:
+    page.goto(address)
+    idle(page)
+    keys = page.keyboard
+    page.get_by_role("checkbox", name="Keep runs").focus()
+    keys.press("Space")
+    until(lambda: settings.keep, page)
+    place = page.get_by_role("slider", name="Path up to")
+    assert place.get_attribute("aria-valuetext") == "half"
+    for _ in range(3):
+        place.press("ArrowLeft")
+    until(lambda: settings.place == 97, page)
+    settings.keep, settings.place = False, 5
+    until(lambda: not page.get_by_role("checkbox", name="Keep runs").is_checked() and place.input_value() == "5", page)
+
+    box, options = page.get_by_role("combobox", name="Problems"), page.get_by_role("option")
+    box.focus()
+    for word in ("spr", "box"):  # it stays open, and the next word takes the place of the last
+        keys.type(word)
+        keys.press("Enter")
+        until(lambda: options.count() == 1 and options.first.get_attribute("aria-selected") == "true", page)
+    keys.press("Escape")
+    assert settings.problems == ["beam", "spring", "box"] and options.count() == 0 and box.input_value() == ""
+    page.get_by_role("button", name="Remove beam").press("Enter")
+    until(lambda: settings.problems == ["spring", "box"], page)
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space"])
+@pytest.mark.parametrize("name, file, content", [("Table", "t.csv", b"1,2"), ("Figure", "f.zip", b"drawn")])
+def test_a_file_is_downloaded_by_a_key(
+    page: Page, address: str, idle: Any, name: str, file: str, content: bytes, key: str
+) -> None:
+    page.goto(address)
+    idle(page)
+    with page.expect_download() as coming:
+        page.get_by_role("button", name=name).press(key)
+    assert coming.value.suggested_filename == file and Path(coming.value.path()).read_bytes() == content

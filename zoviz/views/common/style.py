@@ -118,26 +118,6 @@ def narrower(width: int, where: str = NARROW) -> str:
     return f"{where} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}} {basis}}}"
 
 
-# Label left, control right, helper text below: half the height of a floating label.
-FIELD = """
-.MuiFormControl-root {flex-flow: row wrap !important; align-items: center}
-.MuiFormLabel-root:not(.MuiInputLabel-root) {display: none}
-.MuiInputLabel-root {position: static !important; transform: none !important; flex: 1 1 0; padding-right: 8px;
-  max-width: none; white-space: normal !important; pointer-events: auto !important}
-.MuiInputLabel-root, .MuiFormControlLabel-label, .MuiInputBase-input {font-size: .875rem !important; line-height: 1.2}
-.MuiFormControl-root .MuiInputBase-root {border: 1px solid color-mix(in srgb, currentColor 28%, transparent);
-  width: 124px; margin: 0 !important; border-radius: 4px}
-.MuiFormControl-root .MuiInputBase-root.Mui-focused {border-color: var(--panel-primary-color)}
-.MuiFormControl-root .MuiInputBase-root.Mui-error {border-color: var(--danger-bg-color)}
-.MuiInputBase-root::before, .MuiInputBase-root::after, .MuiSlider-root::before {display: none !important}
-.MuiInputBase-input {padding: 4px 8px !important; background: none !important}
-.MuiSlider-root {padding: 8px 0 !important}
-.MuiFormHelperText-root {flex-basis: 100%; margin-top: 2px !important; line-height: 1.25 !important}
-.MuiFormControlLabel-root {flex-flow: row-reverse !important; justify-content: space-between; margin: 0 !important;
-  width: 100%}
-.MuiFormControlLabel-label:not(.Mui-disabled) {opacity: .65}
-"""
-
 _SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform:uppercase;opacity:.65"
 _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
 
