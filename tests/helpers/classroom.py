@@ -103,7 +103,7 @@ class Student:
     starts: int = 0
     changes: int = 0
     wire: raw.Wire | None = None
-    widgets: dict[str, tuple[str, str]] = field(default_factory=dict)
+    widgets: dict[str, str] = field(default_factory=dict)
 
     async def open(self, path: str = QUERY) -> None:
         """Open a page."""
@@ -128,7 +128,7 @@ class Student:
         assert self.wire is not None
         begun = time.monotonic()
         self.wire.heard.clear()
-        await raw.press(self.wire, self.widgets["Start"][0])
+        await raw.press(self.wire, self.widgets["Start"])
         while self.told[0] != "running" or self.told[1] < 1:
             if time.monotonic() > begun + PATIENCE:
                 self.failures.append(f"{self.name}: no run after {PATIENCE} s: {self.wire.heard[-1:]}"[:600])
@@ -141,7 +141,7 @@ class Student:
         """Type another number of directions."""
         assert self.wire is not None
         batch = str(self.chance.randint(5, 8))
-        answer = await self.wire.patch(raw.changed(self.widgets["Batch size k"][1], "value", batch))
+        answer = await self.wire.patch(raw.changed(self.widgets["Batch size k"], "value", batch))
         if (await asyncio.wait_for(answer, 120))["type"] == "OK":
             self.changes += 1
         else:
@@ -162,14 +162,14 @@ class Student:
             if time.monotonic() > end:
                 return False
             await asyncio.sleep(0.2)
-        await asyncio.wait_for(await self.wire.patch(raw.changed(self.widgets["Room"][1], "value", "Stored runs")), 120)
+        await raw.say(self.wire, self.widgets["Header"], {"open": "runs"})
         await asyncio.sleep(0.5)
         document = await self.wire.document()
         table = next(part for part in raw.parts(document["roots"]) if part.kind.endswith("DataTabulator"))
         selection = table.attributes["source"]["attributes"]["selected"]["id"]
         await raw.send(self.wire, [raw.changed(selection, "indices", [0])])
         await asyncio.sleep(0.2)
-        await raw.press(self.wire, raw.labelled(document)["Resume run"][0])
+        await raw.press(self.wire, raw.labelled(document)["Resume run"])
         while self.told[0] != "running" and time.monotonic() < end:
             await asyncio.sleep(0.2)
         return self.told[0] == "running"

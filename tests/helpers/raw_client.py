@@ -202,19 +202,28 @@ def mapped(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "map", "entries": [[key, value] for key, value in values.items()]}
 
 
-def labelled(document: Any) -> dict[str, tuple[str, str]]:
-    """Ids of each widget and of its data, by the widget's label."""
-    labels = {}
+def labelled(document: Any) -> dict[str, str]:
+    """The id of each widget by its label, and of each component without one by the name of its class."""
+    labels: dict[str, str] = {}
     for part in parts(document["roots"]):
         data = part.attributes.get("data")
-        if isinstance(data, dict) and "attributes" in data and "label" in data["attributes"]:
-            labels.setdefault(data["attributes"]["label"], (part.id, data["id"]))
+        shown = data.get("attributes", {}) if isinstance(data, dict) else {}
+        spec = dict(shown.get("spec", {}).get("entries", ()))
+        label = spec.get("label") or part.attributes.get("label") or part.attributes.get("class_name")
+        if isinstance(label, str):
+            labels.setdefault(label, part.id)
     return labels
 
 
+async def say(wire: Any, id: str, message: Mapping[str, Any]) -> None:
+    """Send a component's own message."""
+    said = event(id, "data_event", data=mapped(message))
+    assert (await asyncio.wait_for(await wire.patch(said), 120))["type"] == "OK"
+
+
 async def press(wire: Any, id: str) -> None:
-    click = event(id, "dom_event", node="click", data=mapped({"type": "click"}))
-    assert (await asyncio.wait_for(await wire.patch(click), 120))["type"] == "OK"
+    """Press a button."""
+    assert (await asyncio.wait_for(await wire.patch(event(id, "button_click")), 120))["type"] == "OK"
 
 
 async def send(wire: Any, events: list[Any]) -> None:

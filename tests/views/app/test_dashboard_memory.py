@@ -66,7 +66,7 @@ class Visits:
         (await asyncio.wait_for(await wire.patch(raw.ready()), 120))
         if kind != "looked at":
             self.own_page().form.settings.seconds = None  # else it ends by itself on a slow machine
-            await raw.press(wire, raw.labelled(document)["Start"][0])
+            await raw.press(wire, raw.labelled(document)["Start"])
             await asyncio.to_thread(until, self.begun, pause=0.05)
             self.runs += [ref(self.own_run())]
             self.own_page().controller.outlive = kind == "outlived by its run"
@@ -80,8 +80,8 @@ class Visits:
         for name in [*rooms.names, RUN]:
             rooms.open = name
             await wire.document()
-        switch = raw.labelled(await wire.document())["Diagnosis"][1]
-        await asyncio.wait_for(await wire.patch(raw.changed(switch, "value", True)), 120)
+        switch = raw.labelled(await wire.document())["Diagnosis"]
+        await asyncio.wait_for(await wire.patch(raw.changed(switch, "active", True)), 120)
         await asyncio.sleep(0.5)
 
     def own_page(self) -> Dashboard:
@@ -143,7 +143,7 @@ async def load(port: int, store: Store) -> None:
     wire = await raw.Wire.open(port, origin=f"http://localhost:{port}")
     document = await wire.document()
     await asyncio.wait_for(await wire.patch(raw.ready()), 120)
-    await raw.press(wire, raw.labelled(document)["Start"][0])
+    await raw.press(wire, raw.labelled(document)["Start"])
     await asyncio.to_thread(until, lambda: store.count() > before, 120, 0.1)
     await asyncio.sleep(2)
     await wire.close()

@@ -41,7 +41,10 @@ def test_space_holds_and_lets_go_and_s_starts_and_stops() -> None:
 
 
 def test_every_stop_of_the_tour_is_a_part_of_the_page() -> None:
-    views = "".join(path.read_text(encoding="utf-8") for path in Path(zoviz.__file__).parent.glob("views/**/*.py"))
+    folder = Path(zoviz.__file__).parent / "views"
+    files = [*folder.glob("**/*.py"), *folder.glob("**/*.js")]
+    views = "".join(path.read_text(encoding="utf-8") for path in files)
     for stop in TOUR:
-        assert f'css_classes=["{stop.selector[1:]}"]' in views or f'"css_classes": ["{stop.selector[1:]}"]' in views
+        name = stop.selector[1:]
+        assert any(f'{place}"{name}"' in views for place in ("css_classes=[", '"css_classes": [', "class="))
     assert [key for key, _ in KEYS] == ["Space", "S", "F", "?", "Esc"]

@@ -1,32 +1,17 @@
-"""A browser that names a file as the page's logo, or as a tool's icon, is not sent that file."""
+"""A browser that names a file as a tool's icon is not sent that file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from bokeh.document import Document
 from bokeh.models import PanTool
-from panel.io.state import set_curdoc
 
-from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.process import prepare
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63f8cfc0f01f00050001ff56c72f"
     "db0000000049454e44ae426082"
 )
-
-
-@pytest.mark.parametrize("whole", [False, True])
-def test_a_logo_names_no_file(tmp_path: Path, whole: bool) -> None:
-    path = tmp_path / "picture.png"
-    path.write_bytes(PIXEL)
-    page, document = Dashboard().page(), Document()
-    root = page.get_root(document)
-    with set_curdoc(document), pytest.raises(ValueError, match="logo"):
-        page._process_events({"logo": {"md": str(path)} if whole else str(path)})
-    assert root.data.logo is None
 
 
 def test_an_icon_names_no_file(tmp_path: Path) -> None:

@@ -16,21 +16,22 @@ from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 
 
-def test_the_card_shows_the_design_of_the_run_and_hides_without_one() -> None:
+def test_the_card_shows_the_design_of_the_run_and_says_what_it_is_for_without_one() -> None:
     card = BestDesignCard()
-    column = card.__panel__()
+    (row, _), empty = card.__panel__(), card.table.object
     card.update(None)
-    assert not column.visible and card.design is None
+    assert card.design is None and "stands here" in empty and len(row) == 1, "nothing to copy"
     run = Run(WeldedBeam(), ZOCEG(), replicas=2, iterations=200)
     card.update(run)
-    assert not column.visible, "it has not begun"
+    assert card.table.object == empty, "it has not begun"
     run.run()
     card.update(run)
     design = run.best_design
-    assert column.visible and card.design is not None and card.design.plain() == design.plain()
+    assert card.design is not None and card.design.plain() == design.plain()
+    assert [one.label for one in row[1:] if one.visible] == ["Copy", "CSV", "JSON"]
     assert f"{design.f:.10g}" in card.table.object and card.table.object.count("<tr>") == 1 + 4 + 7
     card.update(None)
-    assert not column.visible
+    assert card.table.object == empty and not any(one.visible for one in row[1:])
 
 
 def test_a_constraint_that_is_not_met_is_marked_and_names_are_no_markup() -> None:
@@ -56,6 +57,6 @@ def test_the_downloads_have_the_whole_design() -> None:
     card.update(run)
     assert card.table.object.count("<tr>") == 1 + 60 and "20 more rows" in card.table.object
     row, _ = card.__panel__().objects
-    table, plain = (one.callback().getvalue() for one in row.objects[2:])
+    table, plain = (make().decode() for make in (card.csv, card.json))
     assert table.count("\n") == 2 + n and len(json.loads(plain)["x"]) == n
     np.testing.assert_array_equal(list(json.loads(plain)["x"].values()), run.best_design.x)

@@ -80,7 +80,7 @@ async def visit(port: int, store: Store, begins: bool, end: Callable[[], object]
     wire = await raw.Wire.open(port, cookie=await raw.log_in(port, "secret", "ann"), origin=f"http://localhost:{port}")
     await asyncio.wait_for(await wire.patch(raw.ready()), 60)
     if begins:
-        await raw.press(wire, raw.labelled(await wire.document())["Start"][0])
+        await raw.press(wire, raw.labelled(await wire.document())["Start"])
         await asyncio.to_thread(until, lambda: store.count() == 1, 60)
         await asyncio.sleep(2)
     else:

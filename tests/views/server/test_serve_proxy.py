@@ -93,7 +93,7 @@ def test_a_person_signs_in_at_the_proxy_and_is_nobody_else(proxied: tuple[int, C
             await raw.Wire.connect(port, "token", headers={USER_HEADER: "bob"}, tls=True)
         wire = await raw.Wire.open(port, headers={**signed_in, USER_HEADER: "bob"}, tls=True)
         await asyncio.wait_for(await wire.patch(raw.ready()), 60)
-        await raw.press(wire, raw.labelled(await wire.document())["Start"][0])
+        await raw.press(wire, raw.labelled(await wire.document())["Start"])
         await asyncio.sleep(1)
         assert not wire.closed
         await wire.close()

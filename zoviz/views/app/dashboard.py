@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
-import panel_material_ui as pmui
-import param
 from bokeh.document import Document
 from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
@@ -27,25 +25,25 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.views.app.gallery import Gallery
 from zoviz.views.app.guide import Guide
+from zoviz.views.app.header import Header, begins_dark
 from zoviz.views.app.page_address import apply_query, apply_view, query_for, query_of, show_runs, shown_ids
 from zoviz.views.app.page_template import page_template
 from zoviz.views.app.process import prepare
-from zoviz.views.app.rooms import Room, Rooms, RunChip, copy_link
+from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
-from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles, lay_out_once
 from zoviz.views.common.connection import watch_connection
+from zoviz.views.common.design import in_cell
 from zoviz.views.common.figure_frame import EVERY
-from zoviz.views.common.panel_internals import drop_views_with_session, harden_page, messages_wait
+from zoviz.views.common.panel_internals import drop_views_with_session, messages_wait
 from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import (
     RUN_ROOM,
     SIDEBAR,
     STICKY,
-    THEME,
     Grid,
-    tooltip,
     update_changed,
     use_own_resources,
 )
@@ -119,11 +117,6 @@ def server_runs() -> LiveRuns:
     return pn.state.as_cached("zoviz live runs", LiveRuns)
 
 
-def _switch(parameter: param.Parameter, **look: Any) -> pmui.Switch:
-    """Return a switch with what the parameter is for in its tooltip."""
-    return pmui.Switch.from_param(parameter, description=tooltip(parameter.doc), **look)
-
-
 class Dashboard(pn.viewable.Viewer):
     """A dashboard: everything to run solvers on problems and to watch them; one instance for each session.
 
@@ -177,16 +170,9 @@ class Dashboard(pn.viewable.Viewer):
         self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.diagnosis = DiagnosisDrawer(self.controller)
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
-        options = self.controller.param
-        runs = pn.Column(
-            pn.FlexBox(_switch(options.keep), _switch(options.outlive, visible=store is not None)),
-            self.figure_download,
-            css_classes=["zoviz-wide"],
-            sizing_mode="stretch_width",
-        )
         self.rails, self.best_design = ConstraintRails(self.board), BestDesignCard()
         self.board.beside(self.rails, below="Violation")
-        for card in (runs, self.output):
+        for card in (self._keeping(store is not None), self.output):
             self.board.beside(card)
         self.updates = deque(self._beside())
         self.rooms = Rooms(self._rooms())
@@ -203,6 +189,15 @@ class Dashboard(pn.viewable.Viewer):
         self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
         self.look()
+
+    def _keeping(self, outlives: bool) -> pn.viewable.Viewable:
+        """Return what becomes of runs, and their figures for print."""
+        options, look = self.controller.param, {"margin": (4, 10)}
+        boxes = pn.FlexBox(
+            CheckBox.from_param(options.keep, **look),
+            CheckBox.from_param(options.outlive, visible=outlives, **look),
+        )
+        return pn.Column(boxes, self.figure_download, css_classes=["zoviz-wide"], sizing_mode="stretch_width")
 
     def _rooms(self) -> list[Room]:
         """Return the parts of the page, in the order of its bar."""
@@ -467,18 +462,9 @@ class Dashboard(pn.viewable.Viewer):
         there = self.experiments is not None and self.rooms.open == EXPERIMENTS
         return self.experiments.experiment if there and self.experiments is not None else ""
 
-    def _header(self) -> pn.viewable.Viewable:
-        """The rooms' tabs, and at the right the run that goes on, the link and the help."""
-        right = pn.Row(RunChip(self.controller, self.rooms, RUN), copy_link(), Guide(self.controller), margin=0)
-        return pn.FlexBox(
-            self.rooms.bar,
-            right,
-            justify_content="space-between",
-            align_items="center",
-            flex_wrap="nowrap",
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+    def _header(self) -> tuple[Header, Guide]:
+        """The rooms' tabs and what is of use in all of them, and the help with the page's keys."""
+        return Header(self.controller, self.rooms, RUN), Guide(self.controller)
 
     def _main(self) -> pn.viewable.Viewable:
         """The room that is open, and above that of the run its bar, which stays in sight."""
@@ -491,8 +477,10 @@ class Dashboard(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         self._begin_looking()
-        page = pn.Row(pn.Column(self.form, width=SIDEBAR), self._main(), sizing_mode="stretch_width")
-        return pn.Column(self._header(), page, sizing_mode="stretch_width")
+        forms = pn.Column(self.form, width=SIDEBAR, visible=self.rooms.open == RUN)
+        self.rooms.param.watch(lambda event: update_changed(forms, visible=event.new == RUN), "open")
+        room = pn.Row(forms, self._main(), sizing_mode="stretch_width")
+        return in_cell(pn.Row(*self._header(), sizing_mode="stretch_width"), room)
 
     def _begin_looking(self) -> None:
         """Begin to look at the run a few times a second, once a page is there; stop with the page."""
@@ -520,28 +508,16 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.close()
         self.diagnosis.close()
 
-    def page(self) -> pmui.Page:
+    def page(self) -> pn.Template:
         """Return the whole page, for a server."""
         self._begin_looking()
-        if pn.state.curdoc is not None:
-            follow_system_theme(pn.state.curdoc)
-        page = pmui.Page(
-            title="zoviz",
-            dark_theme=begins_dark(pn.state.cookies),
-            header=[self._header()],
-            sidebar=[self.form],
-            sidebar_open=self.rooms.open == RUN,
-            sidebar_width=SIDEBAR,
-            main=[self._main()],
-            theme_config=THEME,
-            sx={"& .title": {"fontSize": "1.2rem"}},
-            busy_indicator=None,
-            template=page_template(),
+        return page_template(
+            *self._header(),
+            forms=self.form,
+            room=self._main(),
+            open_room=self.rooms.open,
+            dark=begins_dark(pn.state.cookies),
         )
-        harden_page(page)
-        # The forms are of the run alone: the other rooms have the whole width.
-        self.rooms.param.watch(lambda event: update_changed(page, sidebar_open=event.new == RUN), "open")
-        return page
 
     def servable(
         self,
@@ -549,7 +525,7 @@ class Dashboard(pn.viewable.Viewer):
         location: bool | Location = True,
         area: str = "main",
         target: str | None = None,
-    ) -> pn.viewable.Viewable:
+    ) -> Any:
         """Put the whole page into the app that ``panel serve`` runs, and return it.
 
         Parameters

@@ -61,11 +61,10 @@ KEYS = (
 _STYLE = """
 button {font: inherit; cursor: pointer; color: inherit; background: none; border-radius: 4px; padding: 4px 12px;
   border: 1px solid color-mix(in srgb, currentColor 40%, transparent)}
-button.strong {background: #1d5c96; color: #fff; border-color: #1d5c96}
-.help {height: 30px; font-size: 14px; padding: 4px 8px}
-dialog, .stop {font-size: 14.5px; line-height: 1.45; border-radius: 8px; padding: 16px 20px; border: 1px solid #8a8f98;
-  color: var(--panel-on-background-color, #1a1a1a); background: var(--panel-background-color, #fff);
-  box-shadow: 0 6px 30px #0006}
+button.strong {background: var(--zv-accent); color: var(--zv-on-accent); border-color: var(--zv-accent)}
+.help {width: 28px; height: 28px; padding: 0; font: 400 13px/26px var(--zv-font)}
+dialog, .stop {font: 400 14px/20px var(--zv-font); border-radius: 8px; padding: 16px 20px;
+  border: 1px solid var(--zv-line-2); color: var(--zv-ink); background: var(--zv-surface); box-shadow: var(--zv-shadow)}
 dialog {max-width: 460px} dialog::backdrop {background: #0007}
 h2 {font-size: 17px; margin: 0 0 8px} p {margin: 0 0 12px}
 dl {display: grid; grid-template-columns: auto 1fr; gap: 6px 14px}
@@ -171,11 +170,6 @@ export function render({model}) {
     }
 
     const hover = event => { plot = event.composedPath().find(node => node.classList?.contains("bk-Figure")) ?? null; };
-    // What Panel's page has without a name, or with a name where none is allowed, for who listens to it.
-    setTimeout(() => {
-        seek(".MuiLinearProgress-root")?.setAttribute("aria-label", "The server is busy");
-        seek("[title='Drag to resize sidebar']")?.setAttribute("role", "separator");
-    });
     document.addEventListener("keydown", press);
     document.addEventListener("pointermove", hover, {passive: true});
     document.addEventListener("fullscreenchange", fill);
@@ -210,7 +204,7 @@ class Guide(JSComponent):
     _esm = _ESM
 
     def __init__(self, controller: RunController) -> None:
-        super().__init__(stylesheets=[_STYLE], margin=(7, 4), width=30)
+        super().__init__(stylesheets=[_STYLE], margin=(8, 12, 8, 0), width=28)
         self._controller = controller
 
     def _handle_msg(self, data: object) -> None:

@@ -13,7 +13,6 @@ from zoviz.benchmark.profiles import Profile, band
 from zoviz.core.types import Array
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.figure_frame import empty_figure
-from zoviz.views.common.theme_overrides import override_theme
 
 _HEIGHT = 330
 _PLACES = 60
@@ -86,7 +85,7 @@ class ProfilePlot:
         names: Any = self.figure.legend[0]
         names.location, names.visible = "bottom_right", legend
         look: dict[str, Any] = {"padding": 4, "spacing": 0, "border_line_alpha": 0.0, "background_fill_alpha": 0.7}
-        override_theme(names, label_text_font_size="11px", **look)
+        names.update(label_text_font_size="11px", **look)
         self.figure.on_event(Tap, self.tapped)
 
     def update(self, profile: Profile | None, colours: Sequence[str] = PALETTE) -> None:

@@ -9,8 +9,10 @@ from bokeh.models import CustomJSTickFormatter
 from bokeh.models.annotations import Title
 from bokeh.plotting import figure
 
-from zoviz.views.common.style import FULL_SCREEN
-from zoviz.views.common.theme_overrides import SHORT, override_theme
+# 1.5M, 20k: Bokeh's numeral format writes a small m for million.
+SHORT = """const a = Math.abs(tick);
+return a >= 1e9 ? +(tick/1e9).toPrecision(4) + "G" : a >= 1e6 ? +(tick/1e6).toPrecision(4) + "M"
+     : a >= 1e3 ? +(tick/1e3).toPrecision(4) + "k" : "" + +tick.toPrecision(4)"""
 
 EVERY = 8
 """Looks at the run between two looks at its pictures: they move every other second."""
@@ -40,27 +42,20 @@ def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int 
         x_axis_label=x_label,
         y_axis_label=y_label,
         tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
-        stylesheets=[FULL_SCREEN],
         active_scroll=None,
-        outline_line_color=None,
-        border_fill_alpha=0,
-        background_fill_alpha=0,
         name=name,
         **options,
     )
     fig.toolbar.autohide, fig.toolbar.logo = True, None
-    override_theme(fig.title, text_font_size="12px", text_font_style="bold", standoff=4)
     for axis in (fig.xaxis[0], fig.yaxis[0]):
         axis.formatter = CustomJSTickFormatter(code=SHORT)
-        fonts: dict[str, Any] = {"axis_label_text_font_size": "11px", "major_label_text_font_size": "11px"}
-        override_theme(axis, axis_label_standoff=2, **fonts)
     return fig
 
 
 def subtitle(fig: Any) -> Title:
     """Return an empty line in small letters below the title of a figure."""
     line = Title(text="", standoff=2)
-    override_theme(line, text_font_size="11px", text_font_style="normal")
+    line.update(text_font_size="11px", text_font_style="normal")
     fig.add_layout(line, "above")
     return line
 
@@ -78,5 +73,5 @@ def legend_above(fig: Any, columns: int | str = "auto", spacing: int = 10) -> No
     legend.ncols = columns
     legend.orientation, legend.location, legend.padding = "horizontal", "left", 0
     legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-    override_theme(legend, label_text_font_size="12px", spacing=spacing, label_standoff=4, margin=2)
+    legend.update(label_text_font_size="12px", spacing=spacing, label_standoff=4, margin=2)
     fig.add_layout(legend, "above")

@@ -14,44 +14,9 @@ from panel.io.resources import LOCAL_DIST
 
 HEADER = 44
 """Pixels of the page's header, and of the bar of a run below it."""
-SIDEBAR = 340
+SIDEBAR = 300
 """Pixels of the sidebar with the forms."""
 
-
-def _frame(ground: str, ink: str, line: str) -> dict[str, Any]:
-    """Return how the header looks: on the page's own ground, with a line below it."""
-    bar: dict[str, Any] = {
-        "backgroundColor": f"{ground} !important",
-        "color": f"{ink} !important",
-        "backgroundImage": "none",
-    }
-    bar |= {"boxShadow": "none", "borderBottom": f"1px solid {line}", "& .title": {"color": f"{ink} !important"}}
-    return {
-        "MuiAppBar": {"styleOverrides": {"root": bar}},
-        "MuiToolbar": {
-            "styleOverrides": {
-                "root": {
-                    "minHeight": f"{HEADER}px !important",
-                    "height": HEADER,
-                    "& .MuiIconButton-root": {"padding": "6px"},
-                }
-            }
-        },
-    }
-
-
-THEME: dict[str, Any] = {
-    "light": {
-        "palette": {"primary": {"main": "#1D5C96"}},
-        "typography": {"fontSize": 14},
-        "components": _frame("#FFFFFF", "#15191F", "#E2E6EB"),
-    },
-    "dark": {
-        "palette": {"primary": {"main": "#4A90CC", "contrastText": "#0b1a26"}},
-        "typography": {"fontSize": 14},
-        "components": _frame("#161B22", "#E8ECF1", "#29313B"),
-    },
-}
 
 # Panel's scroll button would take the first cell once the figures are replaced.
 _GRID = """:host {display: grid !important; height: max-content !important; flex: none !important;
@@ -65,8 +30,8 @@ RUN_ROOM = """:host {grid-template-columns: minmax(0, 1fr) 300px; align-items: s
 @media (max-width: 1000px) {:host {grid-template-columns: minmax(0, 1fr)}}"""
 
 # A bar that stays at the top while what is below it scrolls.
-STICKY = """:host {position: sticky !important; top: 0; z-index: 20;
-  background: var(--panel-background-color, Canvas)}"""
+STICKY = f""":host {{position: sticky !important; top: {HEADER}px; z-index: 10;
+  background: var(--panel-background-color, Canvas)}}"""
 
 # A drawer from the right, which moves nothing.
 DRAWER = f""":host {{position: fixed !important; top: {HEADER}px; right: 0; bottom: 0; z-index: 30;
@@ -89,10 +54,6 @@ COPY = """
     else fallback();  // a page without https
 """
 """Code of a browser that copies ``text``."""
-
-# Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it. Without a padding,
-# as Bokeh draws as if there were none, and the axis below would be off the screen.
-FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff)}"
 
 # A label that is read out and not seen: what is beside it says the same to the eye.
 UNSEEN_LABEL = """

@@ -7,7 +7,6 @@ from concurrent.futures import Future
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.first_look import CALLS, FirstLook, first_look
@@ -29,13 +28,8 @@ class FirstLookCard(pn.viewable.Viewer):
         super().__init__(**params)
         self._problem: Problem | None = None
         self._work: Future[FirstLook] | None = None
-        self.button = pmui.Button(
-            label=f"Try it: {CALLS} calls",
-            variant="outlined",
-            size="small",
-            margin=(2, 10),
-            on_click=lambda _: self.begin(),
-        )
+        self.button = pn.widgets.Button(label=f"Try it: {CALLS} calls", margin=(2, 10))
+        self.button.on_click(lambda _: self.begin())
         self.note = note("", margin=(2, 10, 6, 10), sizing_mode="stretch_width")
         self._column = pn.Column(self.button, self.note, sizing_mode="stretch_width", margin=0, visible=False)
 

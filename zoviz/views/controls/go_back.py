@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.views.common.drags import drags, iteration_at
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import tooltip, update_changed
+from zoviz.views.common.style import update_changed
 
 _TROUBLE = (Word.DIVERGING, Word.FAILED)
 """Verdicts after which a change of a parameter is to be taken back."""
@@ -36,17 +35,13 @@ class GoBack(pn.viewable.Viewer):
         self._controller = controller
         self.at: int | None = None
         self._picked = False
-        self.button = pmui.Button(
+        self.button = pn.widgets.Button(
             label="Go back",
-            icon="history",
-            variant="outlined",
-            size="small",
-            height=28,
             margin=(0, 3),
             visible=False,
-            description=tooltip("Ends the run, repeats it up to there, and waits for changes; its lines stay."),
-            on_click=lambda _: self._go(),
+            description="Ends the run, repeats it up to there, and waits for changes; its lines stay.",
         )
+        self.button.on_click(lambda _: self._go())
         # A second double click on the same place counts, too.
         controller.runs_shown.param.watch(lambda event: self._pick(*event.new), "picked", onlychanged=False)
         controller.param.watch(lambda _: self._show(None), "run")

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.core.types import Printed
 from zoviz.runs.run import Run
+from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import section, update_changed
 
 EVERY = 4
@@ -60,7 +60,7 @@ class ProgramOutput(pn.viewable.Viewer):
         )
         head = pn.Row(
             section("Printed output, newest first"),
-            pmui.Switch.from_param(self.param.follow, margin=(4, 10)),
+            CheckBox.from_param(self.param.follow, margin=(4, 10)),
             margin=0,
         )
         self._column = pn.Column(head, self.pane, visible=False, sizing_mode="stretch_width", margin=0)

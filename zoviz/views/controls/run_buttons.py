@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.models.widgets import Div
 
@@ -18,7 +17,7 @@ from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.connection import STATUS
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import NARROW, narrower, tooltip, update_changed
+from zoviz.views.common.style import update_changed
 
 _COLOURS = {
     RunStatus.READY: "#5f6368",
@@ -33,17 +32,8 @@ _COLOURS = {
 """Behind the white word of a status: each with a contrast of at least 4.5 to it."""
 
 
-_LOOKS = {
-    "start": ("Start", "play_arrow"),
-    "step": ("Step", "skip_next"),
-    "stop": ("Stop", "stop"),
-    "undo": ("Undo", "undo"),
-}
-"""Label and icon of each button, by what it commands."""
 DOUBLE_CLICK = 0.4
 """Seconds within which a second click belongs to the first."""
-_PAUSE = ("Pause", "pause")
-"""Label and icon of the first one while a run goes on."""
 
 
 class RunButtons(pn.viewable.Viewer):
@@ -52,8 +42,6 @@ class RunButtons(pn.viewable.Viewer):
     Parameters
     ----------
     controller : RunController
-    icons : bool
-        Whether the buttons have icons, whose font a page's server must have.
 
     Attributes
     ----------
@@ -61,7 +49,7 @@ class RunButtons(pn.viewable.Viewer):
         By the name of the command.
     """
 
-    def __init__(self, controller: RunController, icons: bool = True, **params: Any) -> None:
+    def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
         commands: dict[str, Callable[[], None]] = {
             "start": lambda: self._start_or_pause(controller),
@@ -69,31 +57,22 @@ class RunButtons(pn.viewable.Viewer):
             "stop": controller.stop,
             "undo": controller.undo,
         }
-        self._icons, self._pressed = icons, -DOUBLE_CLICK
+        self._pressed = -DOUBLE_CLICK
         self.buttons = {name: self._button(name, command) for name, command in commands.items()}
         self._row = pn.Row(*self.buttons.values(), margin=0, css_classes=["zoviz-buttons"])
-        self.buttons["undo"].description = tooltip("Undo the last parameter change.")
+        self.buttons["undo"].description = "Undo the last parameter change."
         self._enable(controller)
         controller.param.watch(lambda *_: self._enable(controller), ["status", "waiting", "undoable"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._row
 
-    def _button(self, name: str, command: Callable[[], None]) -> pmui.Button:
-        label, icon = _LOOKS[name]
-        return pmui.Button(
-            label=label,
-            icon=icon if self._icons else None,
-            color="primary" if name == "start" else "default",
-            variant="contained" if name == "start" else "outlined",
-            size="small",
-            width=82,
-            height=28,
-            margin=(0, 3),
-            stylesheets=[narrower(64)],
-            sx={NARROW: {"min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
-            on_click=lambda _: command(),
-        )
+    @staticmethod
+    def _button(name: str, command: Callable[[], None]) -> pn.widgets.Button:
+        kind = "primary" if name == "start" else "default"
+        button = pn.widgets.Button(label=name.capitalize(), color=kind, width=64, margin=(0, 3))
+        button.on_click(lambda _: command())
+        return button
 
     def _start_or_pause(self, controller: RunController) -> None:
         """Start, pause or go on; the second click of a double click is no Pause of the run that the first began."""
@@ -106,8 +85,7 @@ class RunButtons(pn.viewable.Viewer):
         """Enable the buttons that make sense at the run's status, or while it waits for its problem's data."""
         status, waiting, active = controller.status, controller.waiting, controller.status.active
         running = status is RunStatus.RUNNING
-        label, icon = _PAUSE if running else _LOOKS["start"]
-        update_changed(self.buttons["start"], label=label, **({"icon": icon} if self._icons else {}))
+        update_changed(self.buttons["start"], label="Pause" if running else "Start")
         enabled = {
             "start": not waiting and (running or not active or status is RunStatus.PAUSED),
             "step": not running and not waiting,
@@ -196,12 +174,15 @@ class StatusBar(pn.viewable.Viewer):
         self.counters = ColumnDataSource(name="status")
         common: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0, "tags": [self.counters]}
         self._divs = (
-            Div(name=STATUS, css_classes=["zoviz-status"], stylesheets=[_LINE_STYLE], **common),
-            Div(css_classes=["zoviz-judged"], stylesheets=[_BELOW_STYLE], **common),
+            Div(name=STATUS, css_classes=["zoviz-status"], **common),
+            Div(css_classes=["zoviz-judged"], **common),
         )
         self.counters.js_on_change("tags", CustomJS(args={"divs": list(self._divs)}, code=_REPLACE))
         self.message = ""
-        line, below = (pn.pane.Bokeh(div, sizing_mode="stretch_width", margin=0) for div in self._divs)
+        line, below = (
+            pn.pane.Bokeh(div, stylesheets=[style], sizing_mode="stretch_width", margin=0)
+            for div, style in zip(self._divs, (_LINE_STYLE, _BELOW_STYLE), strict=True)
+        )
         line.margin = (0, 8)
         head = pn.Row(*beside, line, sizing_mode="stretch_width", margin=(7, 6, 6, 6), align="center")
         self._column = pn.Column(head, below, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-run-bar"])

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import html
-import io
 import json
 
 import numpy as np
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource
 
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
+from zoviz.views.common.buttons import download_row
 from zoviz.views.common.figure_frame import EVERY
-from zoviz.views.common.style import COPY, muted_html, section, tooltip, update_changed
+from zoviz.views.common.style import COPY, muted_html, section, update_changed
 
 _MOST = 60
 """Rows of variables, and of constraints, that are shown: the files have them all."""
+_NONE = muted_html("The best point of a run stands here, with its objective, its constraints and its bounds.")
+"""What is said before there is a point."""
 _STYLE = """
 .zoviz-best {max-height: 420px; overflow-y: auto}
 .zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
@@ -61,7 +62,7 @@ def _end(value: float) -> str:
 
 
 class BestDesignCard(pn.viewable.Viewer):
-    """A card with the best design of a run, which can be downloaded; hidden before there is a point.
+    """A card with the best design of a run, which can be copied and downloaded once there is a point.
 
     Attributes
     ----------
@@ -73,15 +74,15 @@ class BestDesignCard(pn.viewable.Viewer):
     def __init__(self, **params: object) -> None:
         super().__init__(**params)
         self.design: BestDesign | None = None
-        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
+        self.table = pn.pane.HTML(_NONE, stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
         self._looks = 0
         self._row = pn.Row(section("Best design"), margin=0)
+        self._buttons: list[pn.viewable.Viewable] = []
         self._text = ColumnDataSource()  # its tag is what Copy copies: a button's own values would be asked for
         self._column = pn.Column(
             self._row,
             self.table,
-            visible=False,
             css_classes=["zoviz-best-design"],
             sizing_mode="stretch_width",
             margin=0,
@@ -90,34 +91,37 @@ class BestDesignCard(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
 
-    def _buttons(self) -> list[pn.viewable.Viewable]:
-        look = {"size": "small", "variant": "text", "width": 70, "margin": (6, 0), "embed": False}
-        copy = pmui.Button(label="Copy", size="small", variant="text", width=50, margin=(6, 0))
-        copy.description = tooltip("Copy the design as JSON.")
+    def _make_buttons(self) -> list[pn.viewable.Viewable]:
+        copy = pn.widgets.Button(label="Copy", description="Copy the design as JSON.", color="light", margin=(4, 0))
         copy.js_on_click(args={"source": self._text}, code=f"const text = source.tags[0] ?? ''; {COPY}")
-        return [
-            copy,
-            pmui.FileDownload(callback=self._csv, filename="best_design.csv", label="CSV", **look),
-            pmui.FileDownload(callback=self._json, filename="best_design.json", label="JSON", **look),
-        ]
+        files = {"CSV": ("best_design.csv", self.csv), "JSON": ("best_design.json", self.json)}
+        return [copy, *download_row(files)]
 
-    def _csv(self) -> io.StringIO:
-        return io.StringIO("" if self.design is None else self.design.csv())
+    def _offer(self, offered: bool) -> None:
+        for button in self._buttons:
+            update_changed(button, visible=offered)
 
-    def _json(self) -> io.StringIO:
-        return io.StringIO("" if self.design is None else json.dumps(self.design.plain(), indent=1))
+    def csv(self) -> bytes:
+        """Return the design as a table, empty without one."""
+        return b"" if self.design is None else self.design.csv().encode()
+
+    def json(self) -> bytes:
+        """Return the design as JSON, empty without one."""
+        return b"" if self.design is None else json.dumps(self.design.plain(), indent=1).encode()
 
     def update(self, run: Run | None) -> None:
         """Show the run's best design so far; called with the document's lock at every look at it."""
         self._looks = 0 if run is not self._run else self._looks + 1
         self._run = run
         if run is None or not run.has_result:
-            update_changed(self._column, visible=False)
+            update_changed(self.table, object=_NONE)
+            self._offer(False)
         elif not run.active or self._looks % EVERY == 0:
             if self.design is None:  # a page opens sooner without buttons that nobody needs yet
-                self._row.extend(self._buttons())
+                self._buttons = self._make_buttons()
+                self._row.extend(self._buttons)
             self.design = run.best_design
             update_changed(self.table, object=design_html(self.design))
             if self._text.tags != [text := json.dumps(self.design.plain(), indent=1)]:
                 self._text.tags = [text]
-            update_changed(self._column, visible=True)
+            self._offer(True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import CLOSER_SWITCH, DRAWER, batched_changes, tooltip, update_changed
+from zoviz.views.common.style import DRAWER, batched_changes, update_changed
 from zoviz.views.diagnosis.certificate_card import CertificateCard
 from zoviz.views.diagnosis.ledger_bars import LedgerBars
 from zoviz.views.diagnosis.microscope_card import MicroscopeCard
@@ -64,11 +63,9 @@ class DiagnosisDrawer(pn.viewable.Viewer):
             self._microscope = MicroscopeCard(self._controller)
         return self._microscope
 
-    def switch(self) -> pmui.Switch:
-        """Return the switch that opens and closes the drawer."""
-        return pmui.Switch.from_param(
-            self.param.open, description=tooltip(self.param.open.doc), margin=(6, 4), stylesheets=[CLOSER_SWITCH]
-        )
+    def switch(self) -> pn.widgets.Toggle:
+        """Return the button that opens and closes the drawer."""
+        return pn.widgets.Toggle.from_param(self.param.open, margin=(4, 6))
 
     def update(self, run: Run | None) -> None:
         """Show what is new in the drawer, or what was asked for before it was closed; nothing else costs anything."""
@@ -88,7 +85,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
             return
         with batched_changes(pn.state.curdoc):
             if not self._column.objects:
-                close = pmui.Button(label="Close Diagnosis", icon="close", variant="text", size="small")
+                close = pn.widgets.Button(label="Close Diagnosis", color="light", margin=0)
                 close.on_click(self._close_by_hand)
                 cards = self.certificate, self.ledger, self.microscope, self.microscope.plot
                 self._column.objects = [close, *cards]

@@ -26,7 +26,6 @@ from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import muted_html, note, section, update_changed
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.diagnosis.background_look import LookControl, Offer
 
 RADIUS = "estimator.smoothing_radius"
@@ -217,6 +216,6 @@ class MicroscopeCard(pn.viewable.Viewer):
         for mark in (self._floor, self._here, self._best):
             fig.add_layout(mark)
         legend = Legend(orientation="horizontal", location="left", click_policy="hide", ncols=3, items=items)
-        override_theme(legend, label_text_font_size="12px", spacing=2, padding=0, margin=0, glyph_width=16)
+        legend.update(label_text_font_size="12px", spacing=2, padding=0, margin=0, glyph_width=16)
         fig.add_layout(legend, "above")
         return fig

@@ -11,6 +11,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
+from zoviz.views.common.design import in_cell
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.common.style import section
@@ -64,7 +65,7 @@ class LiveRun(pn.viewable.Viewer):
         self.controller = RunController(_ThisRun(run), store)
         self._form = SolverForm(run.solver)
         self._go_back = GoBack(self.controller)
-        buttons = RunButtons(self.controller, icons=False)
+        buttons = RunButtons(self.controller)
         self._status = StatusBar(self.controller, [buttons, self._go_back])
         self._board = Board(self.controller.runs_shown)
         self._pictures = [PictureCard("solver"), PictureCard("problem")]
@@ -73,7 +74,7 @@ class LiveRun(pn.viewable.Viewer):
         controls = self._board.controls()
         fields = pn.Column(section("Parameters"), self._form, width=330, max_height=700, scroll="y-auto", margin=0)
         plots = pn.Column(controls, self._board, **LOOK)
-        self._column = pn.Column(self._status, pn.Row(fields, plots, **LOOK), **LOOK)
+        self._column = in_cell(self._status, pn.Row(fields, plots, **LOOK))
         if run.active:
             self.look()  # before it is in a cell: what it changes there is sent one by one
 
@@ -115,7 +116,7 @@ class EndedRun(pn.viewable.Viewer):
             self._board.refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self._names, self._board, **LOOK)
+        return in_cell(self._names, self._board)
 
 
 def legend_html(shown: ShownRuns) -> str:

@@ -13,7 +13,6 @@ from zoviz.problems.base import Problem
 from zoviz.problems.learning.blackbox_attack import HALF, BlackBoxAttack, Pool
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, TARGET
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 CLASSES = 5
@@ -62,7 +61,7 @@ class Attack(Picture):
             fig.image("image", "x", "y", 1.0, 1.0, source=source, color_mapper=mapper)
         text = {"text_font_size": "13px", "text_align": "center", "text_baseline": "bottom"}
         labels = fig.text("x", "y", text="text", text_color="colour", source=self.words, **text)
-        override_theme(labels.glyph, text_font_size="13px")
+        labels.glyph.update(text_font_size="13px")
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

@@ -15,7 +15,6 @@ from zoviz.problems.base import Problem
 from zoviz.problems.networks.consensus import DistributedConsensus
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, REFERENCE
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 1e-4, 1e1
@@ -56,11 +55,11 @@ class Consensus(Picture):
         tips = [("node", "@node"), ("distance from the mean", "@apart{0.00e0}")]
         fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
         words = fig.text("x", "y", text="text", source=self.words, text_align="left", text_baseline="middle")
-        override_theme(words.glyph, text_font_size="13px", text_color=EVENT)
+        words.glyph.update(text_font_size="13px", text_color=EVENT)
         fig.scatter([2.6], [0.0], alpha=0.0)  # room for the words, to which the range would not stretch
         bar = ColorBar(color_mapper=mapper, width=10, title="‖xᵢ − mean‖", background_fill_alpha=0.0)
         bar.ticker, bar.formatter = LogTicker(desired_num_ticks=6), LogTickFormatter()
-        override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        bar.update(title_text_font_size="12px", major_label_text_font_size="11px")
         bar.major_label_text_color = bar.title_text_color = EVENT
         fig.add_layout(bar, "right")
         return fig

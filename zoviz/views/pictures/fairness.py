@@ -13,7 +13,6 @@ from zoviz.problems.base import Problem
 from zoviz.problems.learning.fair_classification import FairClassification
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 MOST = 300
@@ -51,7 +50,7 @@ class Fairness(Picture):
         legend = fig.legend[0]
         fig.add_layout(legend, "right")
         legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        override_theme(legend, label_text_font_size="12px", margin=2, padding=2)
+        legend.update(label_text_font_size="12px", margin=2, padding=2)
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

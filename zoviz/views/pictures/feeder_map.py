@@ -16,7 +16,6 @@ from zoviz.problems.power.ac_load_tracking import ACLoadTracking
 from zoviz.problems.power.feeder import Feeder
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, REFERENCE
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 0.92, 1.0
@@ -72,7 +71,7 @@ class FeederMap(Picture):
         tips = [("bus", "@bus"), ("voltage", "@voltage{0.0000} p.u."), ("load now", "@load{0.0} kW")]
         fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
         bar = ColorBar(color_mapper=mapper, width=10, title="p.u.", background_fill_alpha=0.0)
-        override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        bar.update(title_text_font_size="12px", major_label_text_font_size="11px")
         bar.major_label_text_color = bar.title_text_color = EVENT
         fig.add_layout(bar, "right")
         return fig

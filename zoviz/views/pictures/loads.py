@@ -13,7 +13,6 @@ from zoviz.problems.base import Problem
 from zoviz.problems.power.load_tracking import LoadTracking
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 MOST = 400
@@ -44,7 +43,7 @@ class Loads(Picture):
         legend = fig.legend[0]
         legend.orientation, legend.location = "horizontal", "top_left"
         legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        override_theme(legend, label_text_font_size="12px")
+        legend.update(label_text_font_size="12px")
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

@@ -14,7 +14,6 @@ from zoviz.problems.networks.slicing import NetworkSlicing
 from zoviz.problems.networks.slicing_network import Network
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 WIDEST = 9.0
@@ -68,11 +67,11 @@ class Slices(Picture):
         tips = [("link", "@link"), ("flow", "@flow"), ("rate", "@rate{0.000}"), ("of capacity", "@used{0 %}")]
         fig.add_tools(HoverTool(renderers=[lines], tooltips=tips, visible=False))
         words = fig.text("x", "y", text="text", source=self.words, text_align="align", text_baseline="baseline")
-        override_theme(words.glyph, text_font_size="12px", text_color=EVENT)
+        words.glyph.update(text_font_size="12px", text_color=EVENT)
         legend = fig.legend[0]
         fig.add_layout(legend, "right")
         legend.background_fill_alpha, legend.border_line_alpha, legend.title = 0.0, 0.0, "width: rate"
-        override_theme(legend, label_text_font_size="12px", title_text_font_size="12px")
+        legend.update(label_text_font_size="12px", title_text_font_size="12px")
         legend.title_text_color = EVENT
         fig.x_range.range_padding, fig.y_range.range_padding = 0.25, 0.45
         return fig

@@ -15,7 +15,6 @@ from zoviz.problems.quadratic.base import QuadraticProblem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
 from zoviz.views.common.plane import PlaneImage, largest_constraint, places
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 CELLS = 64
@@ -80,9 +79,9 @@ class QuadraticSlice(Picture):
         legend.update(orientation="horizontal", location="left", padding=0, margin=2, spacing=6, ncols=2)
         legend.update(glyph_width=20, glyph_height=20, label_standoff=0)
         legend.update(border_line_color=None, background_fill_alpha=0.0)
-        override_theme(legend, label_text_font_size="11px")
+        legend.update(label_text_font_size="11px")
         bar = ColorBar(color_mapper=self._plane.mapper, width=10, title="log₁₀(f − f*)", background_fill_alpha=0.0)
-        override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        bar.update(title_text_font_size="12px", major_label_text_font_size="11px")
         bar.ticker = FixedTicker(ticks=list(range(-12, 13, 2)))
         bar.major_label_text_color = bar.title_text_color = EVENT
         fig.add_layout(bar, "right")

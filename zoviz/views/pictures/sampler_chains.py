@@ -15,7 +15,6 @@ from zoviz.problems.learning.chain_diagnostics import autocorrelation
 from zoviz.problems.learning.hmc_tuning import HMCTuning, Trial
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 LAGS = 40
@@ -69,7 +68,7 @@ class SamplerChains(Picture):
         fig.add_layout(self.burnt)
         fig.add_layout(Span(location=0.0, dimension="width", line_color=EVENT, line_width=1, line_alpha=0.4))
         self.words = Label(x=8, y=4, x_units="screen", y_units="screen", text="", text_color=EVENT)
-        override_theme(self.words, text_font_size="12px")
+        self.words.update(text_font_size="12px")
         fig.add_layout(self.words)
         fig.y_range.start, fig.y_range.end = -5.5, 4.0
         fig.x_range.range_padding = 0.02

@@ -20,7 +20,6 @@ from zoviz.papers.live import Reference
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.figure_frame import HEIGHT
-from zoviz.views.common.style import FULL_SCREEN
 from zoviz.views.plots.line_data import (
     AXES,
     LineData,
@@ -152,14 +151,10 @@ class PlotView(param.Parameterized):
             y_axis_type="log" if log_y else "linear",
             x_axis_label=AXES[scales.axis],
             tools="pan,box_zoom,xwheel_zoom,reset",
-            stylesheets=[FULL_SCREEN],
             toolbar_location="above",
             active_scroll=None,
             min_border_left=44,
             min_border_right=10,
-            outline_line_color=None,
-            border_fill_alpha=0,
-            background_fill_alpha=0,
             name=f"plot-{type(self).__name__}",
         )
         fig.add_tools(*shared.actions)
@@ -172,10 +167,6 @@ class PlotView(param.Parameterized):
         y_axis.formatter = shared.log_formatter if log_y else shared.formatter
         if log_y:
             y_axis.ticker = fig.ygrid[0].ticker = shared.log_ticker
-        shared.override_theme(fig.title, text_font_size="12px", text_font_style="bold", standoff=4)
-        fonts = {"axis_label_text_font_size": "11px", "major_label_text_font_size": "11px"}
-        shared.override_theme(x_axis, axis_label_standoff=2, **fonts)
-        shared.override_theme(y_axis, major_label_text_font_size="11px", major_label_standoff=3)
         self._fit_out(fig)
         fig.on_event(DoubleTap, shared.pick)
         # What the theme and the layout change in the browser is of no use here: hundreds of messages at each opening.
@@ -190,9 +181,8 @@ class PlotView(param.Parameterized):
 
     def _fit_out(self, fig: Any) -> None:
         """Add the line of notes, the lines' labels, the marks and the placeholder."""
-        self._notes = Title(text="", name=f"notes-{type(self).__name__}", standoff=2)
-        small = {"text_font_size": "11px", "text_font_style": "normal"}
-        self._shared.override_theme(self._notes, **small)
+        small: dict[str, Any] = {"text_font_size": "11px", "text_font_style": "normal", "standoff": 2}
+        self._notes = Title(text="", name=f"notes-{type(self).__name__}", **small)
         fig.add_layout(self._notes, "below")
         # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}

@@ -6,7 +6,6 @@ from collections.abc import Set
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
@@ -15,8 +14,8 @@ from zoviz.core.registry import discover
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
+from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import (
-    UNSEEN_LABEL,
     Grid,
     batched_changes,
     update_changed,
@@ -99,7 +98,7 @@ class Board(pn.viewable.Viewer):
         self._others: list[tuple[pn.viewable.Viewable | pn.viewable.Viewer, str]] = []
         self._grid = Grid(sizing_mode="stretch_width", margin=0)
         self._stale_figures = self._stale_lines = False
-        self._axes: pmui.RadioButtonGroup | None = None
+        self._axes: pn.widgets.RadioButtonGroup | None = None
         self._ranged: Set[str] = frozenset()
         self.param.watch(lambda *_: self._outdate(figures=True), ["log_x", "log_y"])
         self.param.watch(lambda *_: self._outdate(), ["axis", "band"])
@@ -358,30 +357,14 @@ class Board(pn.viewable.Viewer):
 
     def controls(self) -> pn.FlexBox:
         """Return widgets for the axes and the band, in one row, to which others may be added."""
-        self._axes = pmui.RadioButtonGroup.from_param(
-            self.param.axis,
-            size="small",
-            margin=(4, 8, 4, 10),
-            width=240,
-            stylesheets=[UNSEEN_LABEL],
-            description="",
-            sx={
-                "& button": {
-                    "text-transform": "none",
-                    "white-space": "nowrap",
-                    "padding": "3px 9px",
-                    "letter-spacing": 0,
-                }
-            },
-        )
+        self._axes = pn.widgets.RadioButtonGroup.from_param(self.param.axis, margin=(4, 8, 4, 10))
         self._offer_axes()
-        text = {"& .MuiFormControlLabel-label": {"font-size": "13px"}, "& .MuiCheckbox-root": {"padding": "4px"}}
-        box: dict[str, Any] = {"margin": (4, 4), "size": "small", "description": "", "sx": text}
+        box: dict[str, Any] = {"margin": (7, 6)}
         return pn.FlexBox(
             self._axes,
             pn.widgets.Select.from_param(self.param.band, width=160, margin=(4, 6), stylesheets=[_SMALL]),
-            pmui.Checkbox.from_param(self.param.log_x, **box),
-            pmui.Checkbox.from_param(self.param.log_y, **box),
+            CheckBox.from_param(self.param.log_x, **box),
+            CheckBox.from_param(self.param.log_y, **box),
             align_items="center",
         )
 
@@ -395,4 +378,4 @@ class Board(pn.viewable.Viewer):
             for words, axis in self.param.axis.names.items()
             if axis in known or axis not in (SAMPLES, ZETA_SAMPLES) or axis == self.axis
         }
-        update_changed(self._axes, options=offered, width=80 * len(offered))
+        update_changed(self._axes, options=offered)

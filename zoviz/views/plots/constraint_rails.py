@@ -16,7 +16,6 @@ from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.views.common.figure_frame import EVERY, empty_figure
 from zoviz.views.common.style import batched_changes, update_changed
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.line_data import axis_values
 from zoviz.views.plots.shared_models import SharedModels
@@ -166,7 +165,7 @@ class ConstraintRails(pn.viewable.Viewer):
         fig.grid.grid_line_color = None
         fig.xaxis.visible = False  # that of the plot above
         fig.toolbar_location = None
-        override_theme(fig.title, text_font_size="11px", text_font_style="normal", standoff=2)
+        fig.title.update(text_font_size="11px", text_font_style="normal", standoff=2)
         palette = LinearColorMapper(
             palette=list(_COLOURS), low=-0.5, high=len(_COLOURS) - 0.5, nan_color="rgba(0,0,0,0)"
         )

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bokeh.core.has_props import HasProps
 from bokeh.events import DoubleTap
 from bokeh.models import (
     AllIndices,
@@ -14,7 +13,6 @@ from bokeh.models import (
     CDSView,
     ColumnDataSource,
     CrosshairTool,
-    CustomJS,
     CustomJSHover,
     CustomJSTicker,
     CustomJSTickFormatter,
@@ -38,8 +36,8 @@ from bokeh.models.renderers import GlyphRenderer
 from zoviz.papers.live import Reference
 from zoviz.views.common.bokeh_internals import forget_bounds
 from zoviz.views.common.colours import PRINTED, REFERENCE
+from zoviz.views.common.figure_frame import SHORT
 from zoviz.views.common.shown_runs import ShownRuns
-from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
 from zoviz.views.plots.event_marks import MARKS, STEERING
 from zoviz.views.plots.line_data import AxisScales, ZeroStrip
 
@@ -158,7 +156,6 @@ class SharedModels:
         # Of the marks and the area, whose points are the same in every figure.
         self._area_view = CDSView(filter=self._everything)
         self._mark_views = {name: CDSView(filter=self._everything) for name in marks}
-        self._callbacks: dict[str, CustomJS] = {}
         self._empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
         self._nothing = Scatter(x="x", y="y", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
         self._strip_glyphs: tuple[Glyph, ...] = (
@@ -184,13 +181,6 @@ class SharedModels:
         self._change = Text(
             x="x", y="y", text="label", text_color="colour", x_offset=10, text_font_size="11px", **small
         )
-
-    def override_theme(self, model: HasProps, **values: Any) -> None:
-        """Set properties and keep them against the page's theme, with one callback for all that have the same."""
-        key = repr(values)
-        if key not in self._callbacks:
-            self._callbacks[key] = restore_callback(values)
-        override_theme(model, self._callbacks[key], **values)
 
     def pick(self, event: DoubleTap) -> None:
         """Record the place of a double click on a plot."""

@@ -49,7 +49,7 @@ def serve(problem: Problem | None, store: Store | None, settings: ServerSettings
     port = settings.port or free_port()
     logging.getLogger("zoviz").warning("The dashboard is at http://%s:%d/", settings.address, port)
 
-    def page() -> Any:
+    def page() -> pn.Template:
         own = None if problem is None else problem.clone()
         user = present_user(settings.user_header)
         person = user or secrets.token_hex(8)  # where nobody signs in, a page is a person

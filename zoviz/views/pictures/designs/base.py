@@ -17,7 +17,6 @@ from zoviz.problems.base import Problem
 from zoviz.problems.engineering.base import DesignProblem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import REFERENCE, TARGET
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 ACTIVE = 5e-3
@@ -150,7 +149,7 @@ class DesignPicture(Picture):
         legend = Legend(items=self.words, ncols=2)
         legend.update(padding=0, margin=2, spacing=0, label_standoff=2)
         legend.update(glyph_width=18, glyph_height=16, border_line_color=None, background_fill_alpha=0.0)
-        override_theme(legend, label_text_font_size="11px")
+        legend.update(label_text_font_size="11px")
         fig.add_layout(legend, "below")
         return fig
 

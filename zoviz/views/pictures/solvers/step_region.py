@@ -15,9 +15,8 @@ from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
-from zoviz.views.common.figure_frame import legend_above
+from zoviz.views.common.figure_frame import SHORT, legend_above
 from zoviz.views.common.parameter_row import ParameterRow
-from zoviz.views.common.theme_overrides import SHORT
 from zoviz.views.pictures.base import Picture
 
 # Displacements become so small that written out their labels would cover each other.

@@ -21,7 +21,6 @@ from zoviz.solvers.bayesian.model_slice import ModelSlice, model_slice
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
 from zoviz.views.common.figure_frame import legend_above
 from zoviz.views.common.parameter_row import ParameterRow
-from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 _DEPTH = 20.0
@@ -87,7 +86,7 @@ class SurrogateSlice(Picture):
         fig = self.frame("", "f")
         fig.extra_y_ranges = {"share": Range1d(start=0.0, end=1.05)}
         right = LinearAxis(y_range_name="share", axis_label="probability | acquisition, scaled")
-        override_theme(right, axis_label_text_font_size="12px", major_label_text_font_size="12px")
+        right.update(axis_label_text_font_size="12px", major_label_text_font_size="12px")
         fig.add_layout(right, "right")
         line = {"source": self.curves, "line_width": 2}
         share = {"y_range_name": "share", **line}
