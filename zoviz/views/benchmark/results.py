@@ -26,7 +26,7 @@ from zoviz.views.common.buttons import download_row
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.small_fields import CheckBox
-from zoviz.views.common.style import section, update_changed
+from zoviz.views.common.style import scrolling_html, section, update_changed
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
 _SEED = 0
@@ -132,11 +132,11 @@ class BenchmarkResults(param.Parameterized):
             pn.FlexBox(*lists, restarts, self.imports, align_items="end"),
             self.imports.remarks,
             self._figures,
-            pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
+            self.table,
             section("Pairwise comparison of solvers"),
             self.comparisons,
             section("Expected running time (ERT) to the level, in units of n + 1 calls; failed runs count in full"),
-            pn.Column(self.running_times, sizing_mode="stretch_width", scroll=True, max_height=360, margin=0),
+            self.running_times,
             download_row(files),
         ]
 
@@ -196,7 +196,8 @@ class BenchmarkResults(param.Parameterized):
         for name in ("data", "performance"):
             self.curves[name].update(profiles.get(name), PALETTE)
         hits = None if self._empty or self.benchmark is None else self.benchmark.hits(self.tau)
-        update_changed(self.table, object="" if hits is None else table_html(*solver_rows(hits, self.tau)))
+        text = "" if hits is None else scrolling_html(table_html(*solver_rows(hits, self.tau)), "Solvers at the level")
+        update_changed(self.table, object=text)
 
     @property
     def _empty(self) -> bool:
@@ -228,7 +229,8 @@ class BenchmarkResults(param.Parameterized):
         self._draw_targets()
         update_changed(self.comparisons, object=paired_html(compared_solvers(self.benchmark)))
         heads, rows = problem_rows(self.benchmark.hits(self.tau))
-        update_changed(self.running_times, object=table_html(heads, rows, coloured=False))
+        text = scrolling_html(table_html(heads, rows, coloured=False), "Expected running times", 360)
+        update_changed(self.running_times, object=text)
 
     def _draw_targets(self) -> None:
         self.curves["targets"].update(self._targets().get("targets"), PALETTE)

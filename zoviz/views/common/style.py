@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -160,6 +161,12 @@ def section(title: str) -> pn.pane.HTML:
 def muted_html(sentence: str) -> str:
     """Return a sentence as HTML in muted ink."""
     return f"<div style='{_NOTE}'>{sentence}</div>"
+
+
+def scrolling_html(content: str, name: str, height: int = 0) -> str:
+    """Return HTML in a region that scrolls, by keys too, where it is too wide, or higher than so many pixels."""
+    look = "overflow: auto" + f"; max-height: {height}px" * bool(height)
+    return f"<div role='region' aria-label='{html.escape(name)}' tabindex='0' style='{look}'>{content}</div>"
 
 
 def note(sentence: str, **options: Any) -> pn.pane.HTML:

@@ -18,7 +18,7 @@ from zoviz.views.common.buttons import download_row, text_button
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import batched_changes, muted_html, note, section, update_changed
+from zoviz.views.common.style import batched_changes, muted_html, note, scrolling_html, section, update_changed
 from zoviz.views.compare.distributions import Distributions, Sample, capitalised
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
@@ -164,7 +164,7 @@ class ComparePage(pn.viewable.Viewer):
             "Replicas, CSV": ("compare_replicas.csv", lambda: replicas_csv(self.runs)),
         }
         self.body = pn.Column(
-            pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
+            self.table,
             self.several,
             pn.FlexBox(self._select, self._select_problem, download_row(files), align_items="end", margin=0),
             self._row,
@@ -202,7 +202,8 @@ class ComparePage(pn.viewable.Viewer):
         update_changed(self.hint, visible=not self.runs)
         update_changed(self.body, visible=bool(self.runs))
         offered = measures_among(self.runs)
-        update_changed(self.table, object=table_html(self.runs, self._colours) if self.runs else "")
+        text = scrolling_html(table_html(self.runs, self._colours), "Runs side by side") if self.runs else ""
+        update_changed(self.table, object=text)
         problems = problems_of(self.runs)
         update_changed(self._select_problem, visible=len(problems) > 1)
         update_changed(self.several, object=muted_html(_SEVERAL.format(len(problems))), visible=len(problems) > 1)

@@ -14,7 +14,7 @@ from zoviz.papers.live import Live
 from zoviz.papers.reports import sentences
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import Grid, note, section, update_changed
+from zoviz.views.common.style import Grid, note, scrolling_html, section, update_changed
 from zoviz.views.experiments.figures import PanelFigure
 from zoviz.views.experiments.overview import NOT_RECORDED, Record
 from zoviz.views.experiments.words import TABLE_STYLE, VERDICT_STYLE, claims_html, states_html, table_html
@@ -22,8 +22,6 @@ from zoviz.views.experiments.words import TABLE_STYLE, VERDICT_STYLE, claims_htm
 _QUICK = "No results of the full size are recorded. Figures and tables show the quick size, a trial."
 _NOTHING = "No results are recorded."
 _CURVES = "Click a curve, or its name, for the runs behind it."
-# What scrolls by itself is else no higher than the window.
-_WIDE = ":host {max-height: none !important; height: max-content !important; flex: none !important}"
 _MOST_PARTS = 40
 """Of a curve, that are listed."""
 
@@ -79,7 +77,7 @@ class ExperimentSheet(pn.viewable.Viewer):
             grid = Grid(*panes, sizing_mode="stretch_width", margin=(4, 10))
             select = SearchList.of_room(self.param.curve, 420)
             parts += [grid, note(_CURVES), select, self.picked, self._offers]
-        parts += [self._table(text) for text in self._texts()]
+        parts += [self._table(text, f"Table {number}") for number, text in enumerate(self._texts(), 1)]
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def _head(self) -> pn.pane.HTML:
@@ -125,9 +123,9 @@ class ExperimentSheet(pn.viewable.Viewer):
         rows = [(claim.place, claim.says, NOT_RECORDED) for claim in self.record.full.claims()]
         return table_html(Table("Claims", ("Place", "Claim", "Verdict"), rows))
 
-    def _table(self, text: str) -> pn.viewable.Viewable:
-        pane = pn.pane.HTML(text, stylesheets=[TABLE_STYLE + VERDICT_STYLE], margin=(4, 10))
-        return pn.Column(pane, sizing_mode="stretch_width", scroll="x-auto", stylesheets=[_WIDE], margin=0)
+    def _table(self, text: str, name: str) -> pn.pane.HTML:
+        look = {"stylesheets": [TABLE_STYLE + VERDICT_STYLE], "sizing_mode": "stretch_width", "margin": (4, 10)}
+        return pn.pane.HTML(scrolling_html(text, name), **look)
 
     @property
     def offers(self) -> list[pn.widgets.Button]:
