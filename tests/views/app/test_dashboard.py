@@ -17,7 +17,6 @@ from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard, dashboard
 
-# Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 

@@ -18,7 +18,6 @@ from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_form import RunForm
 
-# Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
@@ -66,6 +65,7 @@ def test_a_card_names_its_axes_and_says_that_they_are_logarithmic() -> None:
 
 def test_a_click_starts_a_set_up_and_shows_its_run(page: Dashboard) -> None:
     assert page.rooms.open == "gallery"
+    page.rooms.begin()
     page.form.settings.seed = 5
     for nonsense in (-1, 99, "0", None, {"at": 0}):
         press(page, nonsense)

@@ -19,7 +19,6 @@ from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.page_address import apply_query, query_for, query_of, shown_ids
 from zoviz.views.controls.run_form import RunForm
 
-# Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 

@@ -1,18 +1,21 @@
-"""The bar of the page's rooms: each is made when it is first opened, and kept."""
+"""The rooms of a page: each is made when it is first opened, and kept."""
 
 from __future__ import annotations
 
 import panel as pn
 import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 from zoviz.views.app.rooms import Room, Rooms
-
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 def refuse() -> pn.viewable.Viewable:
     raise ValueError("no key")
+
+
+def shown(rooms: Rooms) -> list[bool]:
+    return [one.visible for one in rooms.__panel__()]
 
 
 def test_a_room_is_made_once_and_brought_up_to_date_when_it_is_opened_again() -> None:
@@ -23,17 +26,28 @@ def test_a_room_is_made_once_and_brought_up_to_date_when_it_is_opened_again() ->
         return pn.Column()
 
     rooms = Rooms([Room("hall", "Hall", pn.Column), Room("attic", "Attic", make, lambda: calls.append("renew"))])
-    assert (rooms.open, rooms.names, calls) == ("hall", ["hall", "attic"], [])
-    hall, attic = rooms.__panel__()
+    assert (rooms.open, rooms.names, calls, shown(rooms)) == ("hall", ["hall", "attic"], [], [])
+    rooms.begin()
     for name in ("attic", "hall", "attic"):
         rooms.open = name
-        assert (hall.visible, attic.visible) == (name == "hall", name == "attic")
-    assert calls == ["make", "renew"] and len(attic) == len(hall) == 1
+        assert shown(rooms) == [name == "hall", name == "attic"]
+    assert calls == ["make", "renew"]
 
 
 def test_a_room_that_cannot_be_made_leaves_the_one_before_open() -> None:
     rooms = Rooms([Room("hall", "Hall", pn.Column), Room("vault", "Vault", refuse)])
+    rooms.begin()
     with pytest.raises(ValueError, match="no key"):
         rooms.open = "vault"
-    hall, vault = rooms.__panel__()
-    assert rooms.open == "hall" and hall.visible and not vault.visible
+    assert rooms.open == "hall" and shown(rooms) == [True]
+
+
+def test_a_page_stands_before_its_rooms_are_made() -> None:
+    with set_curdoc(Document()):
+        rooms = Rooms([Room("hall", "Hall", pn.Column), Room("attic", "Attic", pn.Column)])
+        rooms.open = "attic"
+        assert shown(rooms) == []
+        rooms.begin("hall")
+        assert shown(rooms) == [True, False] and rooms.open == "attic"
+        rooms.open = "hall"
+    assert shown(rooms) == [False, True]

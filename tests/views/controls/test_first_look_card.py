@@ -41,10 +41,10 @@ def test_a_problem_of_zoviz_s_has_no_such_card_and_what_is_raised_is_said() -> N
 
     card = FirstLookCard()
     card.update(LoadTracking(n=4), None, False)
-    assert not card.__panel__().visible
+    assert not card.__panel__().objects
     own = BlackBox(broken, bounds=[(-1, 1)] * 3, x0=[0.5] * 3)
     card.update(own, None, True)
-    assert card.__panel__().visible and card.button.disabled, "a run goes on"
+    assert card.__panel__().objects and card.button.disabled, "a run goes on"
     card.update(own, None, False)
     card.begin()
     until(lambda: card.update(own, None, False) or "licence" in card.note.object)

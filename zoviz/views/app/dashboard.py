@@ -468,8 +468,7 @@ class Dashboard(pn.viewable.Viewer):
 
     def _main(self) -> pn.viewable.Viewable:
         """The room that is open, and above that of the run its bar, which stays in sight."""
-        # They come once the page stands: while its widgets are laid out, each would measure every figure again.
-        pn.state.onload(lambda: self.rooms.fill(RUN))
+        pn.state.onload(lambda: self.rooms.begin(RUN))
         bar = pn.Column(self.status_bar, self.diagnosis.line, stylesheets=[STICKY], sizing_mode="stretch_width")
         bar.margin, bar.visible = 0, self.rooms.open == RUN
         self.rooms.param.watch(lambda event: update_changed(bar, visible=event.new == RUN), "open")

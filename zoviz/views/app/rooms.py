@@ -40,33 +40,53 @@ class Rooms(pn.viewable.Viewer):
         super().__init__(**params)
         self._rooms = {room.name: room for room in rooms}
         self.param.open.objects = {room.title: room.name for room in rooms}
-        self._columns = {name: pn.Column(visible=False, sizing_mode="stretch_width", margin=0) for name in self._rooms}
-        self.param.watch(self._show, "open")
+        self._contents: dict[str, pn.Column] = {}
+        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._begun = False
         self.open = rooms[0].name
+        self.param.watch(self._show, "open")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(*self._columns.values(), sizing_mode="stretch_width", margin=0)
+        return self._column
 
     @property
     def names(self) -> list[str]:
         """The names of the rooms."""
         return list(self._rooms)
 
+    def begin(self, *others: str) -> None:
+        """Make the room that is open, then others: once the page stands, so that a person sees it sooner.
+
+        While its widgets are laid out, each would measure every figure again.
+        """
+        self._begun = True
+        for name in (self.open, *others):
+            self.fill(name)
+
     def fill(self, name: str) -> None:
         """Make the content of a room, unless it is there."""
-        if not len(self._columns[name]):
-            self._columns[name].append(self._rooms[name].make())
+        if name not in self._contents:
+            content = pn.Column(visible=name == self.open, sizing_mode="stretch_width", margin=0)
+            self._contents[name] = content
+            self._column.append(content)  # before its parts: a table that is made in a hidden place may stay empty
+            try:
+                content.append(self._rooms[name].make())
+            except Exception:  # raised again
+                del self._contents[name]
+                self._column.remove(content)
+                raise
 
     def _show(self, event: param.parameterized.Event) -> None:
         """Show the room that is open now; where it cannot be made, stay in the one before."""
-        name, column = event.new, self._columns[event.new]
-        for other in self._columns.values():  # the new one first: a table that is made in a hidden place may stay empty
-            update_changed(other, visible=other is column)
+        if not self._begun and pn.state.curdoc is not None:
+            return
+        known = event.new in self._contents
         try:
-            if len(column):
-                self._rooms[name].renew()
-            else:
-                self.fill(name)
+            self.fill(event.new)
+            for name, content in self._contents.items():
+                update_changed(content, visible=name == self.open)
+            if known:
+                self._rooms[event.new].renew()
         except Exception:  # raised again
-            self.open = event.old or self.names[0]
+            self.open = event.old
             raise

@@ -63,7 +63,8 @@ class ProgramOutput(pn.viewable.Viewer):
             CheckBox.from_param(self.param.follow, margin=(4, 10)),
             margin=0,
         )
-        self._column = pn.Column(head, self.pane, visible=False, sizing_mode="stretch_width", margin=0)
+        self._parts = [head, self.pane]
+        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -71,7 +72,7 @@ class ProgramOutput(pn.viewable.Viewer):
     @property
     def visible(self) -> bool:
         """Whether the card is on the page."""
-        return bool(self._column.visible)
+        return bool(self._column.objects)
 
     def update(self, run: Run | None, visible: bool = True) -> None:
         """Show new output, once a second at most; called with the document's lock at every look at the run.
@@ -92,7 +93,7 @@ class ProgramOutput(pn.viewable.Viewer):
         if calls != self._calls or other:
             self._calls = calls
             update_changed(self.pane, object=output_html(calls))
-        update_changed(self._column, visible=bool(calls))
+        update_changed(self._column, objects=self._parts if calls else [])
 
 
 def output_html(calls: Sequence[Printed]) -> str:
