@@ -113,7 +113,7 @@ def requests(canary: Path) -> Iterator[str]:
         for root in (
             "static/",
             "static/extensions/panel/",
-            "components/panel_material_ui/Page/_bundle_path/",
+            "components/zoviz.views.common.search_list/SearchList/_esm/",
             "",
             "doc/",
         ):

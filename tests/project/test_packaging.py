@@ -87,7 +87,7 @@ def test_every_requirement_has_a_lower_bound() -> None:
 def test_page_libraries_end_before_the_next_minor_version() -> None:
     """A page replaces methods inside of these; environment.yml has the same bounds, as another test says."""
     required = dict(map(split, project()["project"]["dependencies"]))
-    for name in ("bokeh", "panel", "panel-material-ui"):
+    for name in ("bokeh", "panel"):
         installed = metadata.version(name).split(".")
         assert required[name].endswith(f",<{installed[0]}.{int(installed[1]) + 1}"), f"{name}: {required[name]}"
 

@@ -36,7 +36,7 @@ LAYERS = (
     ("apps",),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
-DRAWING = {"bokeh", "holoviews", "matplotlib", "panel", "panel_material_ui"}
+DRAWING = {"bokeh", "holoviews", "matplotlib", "panel"}
 CLOCKS_AND_THREADS = {"asyncio", "concurrent", "datetime", "multiprocessing", "queue", "sched", "threading", "time"}
 # Modules of zoviz.problems that hold kinds of problem, not problems.
 ABSTRACT_PROBLEMS = ("base", "bilevel", "linear")

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import panel.models.tabulator  # noqa: F401  # models that a page has are looked up by name
-import panel_material_ui  # noqa: F401
 import psutil
 import pytest
 from tornado.httpclient import HTTPClientError

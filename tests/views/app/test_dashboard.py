@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-import pytest
 from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
@@ -16,8 +15,6 @@ from zoviz import Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard, dashboard
-
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 class Unmeasurable(NonconvexQCQP):

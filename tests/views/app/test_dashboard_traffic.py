@@ -70,7 +70,6 @@ def test_without_a_document_changes_are_made_all_the_same() -> None:
     assert len(plot.renderers) == 1
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
     dashboard = Dashboard(LoadTracking(n=5), ZOCEG())
     dashboard.form.settings.iterations = 2000
@@ -98,7 +97,6 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
         dashboard.controller.run.wait()
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine both came seconds late: in the same message as the lines, or behind them."""
     dashboard, document = Dashboard(LoadTracking(n=5), ZOCEG()), Document()
@@ -123,7 +121,6 @@ def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypa
     assert order == ["status", "lines"]
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 def test_a_look_that_has_something_to_say_draws_the_lines_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     dashboard, document = Dashboard(LoadTracking(n=5), ZOCEG()), Document()
     unsent: list[str] = []
@@ -162,7 +159,6 @@ def paused_run(dashboard: Dashboard) -> Run:
     return run
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 @pytest.mark.parametrize("steps", [0, 1])
 def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
     dashboard, document, drawn = Dashboard(LoadTracking(n=5), ZOCEG()), Document(), []
@@ -184,7 +180,6 @@ def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyP
         run.wait()
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 @pytest.mark.parametrize("patience", [0.0, 1e9])
 def test_lists_and_the_room_wait_for_the_first_lines_but_not_for_long(
     monkeypatch: pytest.MonkeyPatch, patience: float
@@ -216,7 +211,6 @@ def test_lists_and_the_room_wait_for_the_first_lines_but_not_for_long(
         run.wait()
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 def test_a_figure_that_a_run_needs_is_sent_with_its_lines_not_on_a_way_of_its_own() -> None:
     board, document = Board(), Document()
     document.add_root(board.__panel__().get_root(document))
@@ -231,7 +225,6 @@ def test_a_figure_that_a_run_needs_is_sent_with_its_lines_not_on_a_way_of_its_ow
     assert document.callbacks.hold_value is None
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 @pytest.mark.parametrize("most", [2, None])
 def test_a_run_comes_on_the_plots_two_at_a_time(most: int | None) -> None:
     """Two figures are less work for a browser than all; whether lines were made is what lists wait for."""
@@ -254,7 +247,6 @@ def test_a_run_comes_on_the_plots_two_at_a_time(most: int | None) -> None:
     assert max(new) == (2 if most else len(drawn[-1])) and min(new) == 0
 
 
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 def test_lists_and_pictures_come_as_the_time_of_a_look_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     dashboard, course = Dashboard(LoadTracking(n=5), ZOCEG()), []
     dashboard.updates = deque(partial(lambda number, _: course.append(number), number) for number in range(3))

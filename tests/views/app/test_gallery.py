@@ -18,8 +18,6 @@ from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_form import RunForm
 
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 @pytest.fixture
 def page() -> Any:

@@ -5,17 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import zoviz
 from helpers.waiting import until
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.guide import KEYS, TOUR, Guide
-
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 def status(page: Dashboard) -> Any:

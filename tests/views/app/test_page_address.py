@@ -19,8 +19,6 @@ from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.page_address import apply_query, query_for, query_of, shown_ids
 from zoviz.views.controls.run_form import RunForm
 
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 def test_problem_solver_parameters_seed_and_budgets_come_back() -> None:
     form = RunForm()

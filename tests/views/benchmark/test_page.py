@@ -20,7 +20,6 @@ from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.benchmark.page import BenchmarkPage, cost_html, minutes, progress_html, seconds_left
 
 RESULTS = ROOT / "tests" / "data" / "optiprofiler_hs.h5"
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 
 
 @pytest.fixture

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 import inspect
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import panel as pn
-import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource
@@ -19,8 +17,6 @@ from panel.io import document as panel_document
 from panel.io.resources import DIST_DIR, LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
 from panel.io.state import state
-from panel.util import classproperty, edit_readonly
-from panel_material_ui.base import MaterialComponent
 
 from zoviz.views.app.process import prepare
 from zoviz.views.common import panel_internals
@@ -29,17 +25,12 @@ from zoviz.views.common.panel_internals import (
     COUNT_END,
     COUNT_WORK,
     DESTROY,
-    FIND_CODE,
-    FIND_STYLES,
     PARSE_ANY_PATH,
-    REPLACED_CODE,
     TYPESETTER,
     VERSIONS,
     changes_wait,
     collect_seldom,
     count_no_work,
-    find_files_once,
-    harden_page,
 )
 
 
@@ -61,23 +52,6 @@ def test_panels_own_route_still_imports_what_an_address_names() -> None:
     assert list(inspect.signature(ComponentResourceHandler.parse_url_path).parameters)[1:] == ["path"]
 
 
-def busy_pages(*pages: pmui.Page) -> list[bool]:
-    """Which pages follow the server's being busy with a click."""
-    with edit_readonly(state):
-        state.busy = True
-        try:
-            return [page.busy for page in pages]
-        finally:
-            state.busy = False
-
-
-def test_a_page_takes_a_file_as_logo_and_follows_the_servers_busyness_unless_hardened() -> None:
-    usual, hardened = pmui.Page(), pmui.Page()
-    harden_page(hardened)
-    assert usual.param["logo"].class_ is not type(None) and hardened.param["logo"].class_ is type(None)
-    assert busy_pages(usual, hardened) == [True, False]
-
-
 @pytest.mark.parametrize("counted", [True, False])
 def test_events_change_no_parameter_of_panels_own(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
     """Panel's own methods beside ours: once they change nothing, ``count_no_work`` has nothing to do."""
@@ -93,23 +67,6 @@ def test_events_change_no_parameter_of_panels_own(monkeypatch: pytest.MonkeyPatc
     finally:
         state.param.unwatch(watcher)
     assert bool(changes) == counted and not state.busy
-
-
-@pytest.mark.parametrize("each_time", [True, False])
-def test_the_files_of_a_class_of_widgets_are_looked_for_once(monkeypatch: pytest.MonkeyPatch, each_time: bool) -> None:
-    """Panel Material UI's own methods beside ours: once they look once, ``find_files_once`` has nothing to do."""
-    monkeypatch.setattr(MaterialComponent, "_bundle_path", classproperty(FIND_CODE))
-    monkeypatch.setattr(MaterialComponent, "_bundle_css", classproperty(FIND_STYLES))
-    own = pmui.Button._bundle_path, list(pmui.Button._bundle_css)
-    if not each_time:
-        find_files_once()
-    assert (pmui.Button._bundle_path, list(pmui.Button._bundle_css)) == own
-    looks = []
-    monkeypatch.setattr(Path, "is_file", lambda path: looks.append(path) or True)
-    monkeypatch.setattr(Path, "exists", lambda path: looks.append(path) or True)
-    for _ in range(10):
-        assert pmui.Button._bundle_path and pmui.Button._bundle_css
-    assert (len(looks) >= 10) == each_time
 
 
 @pytest.mark.parametrize("each", [True, False])
@@ -140,12 +97,11 @@ def test_what_closed_pages_have_left_is_collected_seldom(monkeypatch: pytest.Mon
 
 
 def test_a_second_page_keeps_what_the_first_has_found() -> None:
-    """Replaced anew for each page, files would be looked for again, and each page's garbage collected by itself."""
+    """Replaced anew for each page, each page's garbage would be collected by itself."""
     prepare()
-    functions = panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"]
+    function = panel_document._garbage_collect
     prepare()
-    assert functions == (panel_document._garbage_collect, vars(MaterialComponent)["_bundle_path"])
-    assert functions[0] is not COLLECT
+    assert function is panel_document._garbage_collect is not COLLECT
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # pandas', of Panel
@@ -161,10 +117,3 @@ def test_what_is_sent_undoes_a_browsers_change_that_is_not_taken_on_yet(monkeypa
     assert changes_wait(table) and table.selection == []
     table.value = pd.DataFrame({"run": ["a", "c"]})
     assert not changes_wait(table) and selected.indices == []
-
-
-@pytest.mark.parametrize("text", REPLACED_CODE)
-def test_the_browser_still_has_the_code_that_tells_all_it_draws(text: str) -> None:
-    """Where it has not, ``TELL_OWN_CHANGES`` leaves all as it is."""
-    script = (DIST_DIR / "panel.min.js").read_text(encoding="utf-8")
-    assert script.count(text.replace("\n", "\\n")) == 1

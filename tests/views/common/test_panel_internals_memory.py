@@ -6,7 +6,6 @@ import gc
 from weakref import ref
 
 import panel as pn
-import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
 
@@ -14,7 +13,7 @@ from helpers.event_loop import result_of
 from helpers.raw_client import Wire
 from helpers.serving import serving
 from helpers.waiting import until
-from zoviz.views.common.panel_internals import drop_views_with_session, harden_page
+from zoviz.views.common.panel_internals import drop_views_with_session
 
 
 def alive(*objects: ref[object]) -> list[bool]:
@@ -49,12 +48,3 @@ def test_a_page_with_notifications_stays_unless_its_views_are_dropped(dropped: b
         if dropped:
             until(lambda: not any(alive(*documents)), pause=0.1)
     assert alive(*documents) == [not dropped] * len(documents)
-
-
-def test_a_page_stays_with_panels_state_unless_hardened() -> None:
-    """Once it never stays, ``harden_page`` need not look for watchers."""
-    usual, hardened = pmui.Page(), pmui.Page()
-    harden_page(hardened)
-    kept = ref(usual), ref(hardened)
-    del usual, hardened
-    assert alive(*kept) == [True, False]

@@ -19,9 +19,6 @@ from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.controls.parameter_forms import SolverForm, widget_for
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 class Settings(param.Parameterized):
     step = Scale(0.01, softbounds=(1e-6, 10), label="Primal step c", doc="How far one iteration moves.")

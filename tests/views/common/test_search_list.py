@@ -14,9 +14,6 @@ from zoviz.views.common.search_list import SearchList, SeveralList
 from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.controls.parameter_forms import SolverForm, widget_for
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 class Method(param.Parameterized):
     sweep = param.Boolean(None, allow_None=True, label="Sweep", doc="By the rule where empty.")

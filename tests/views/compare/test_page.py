@@ -17,8 +17,6 @@ from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.compare.page import ComparePage, measure_html, replicas_csv, table_csv
 
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
-
 
 @pytest.fixture
 def dashboard() -> Dashboard:

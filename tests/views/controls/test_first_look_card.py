@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from helpers.waiting import until
 from zoviz.core.types import Array
 from zoviz.diagnosis.first_look import CALLS
 from zoviz.problems import BlackBox, LoadTracking
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.controls.first_look_card import FirstLookCard
-
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 
 
 def test_an_own_problem_is_tried_by_a_click_and_the_next_run_pays_for_itself_alone() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from zoviz import Run
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.problems import LoadTracking
@@ -11,9 +9,6 @@ from zoviz.runs.engine.steering import Change
 from zoviz.solvers import ZOCEG
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.controls.go_back import GoBack
-
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 def test_a_double_click_offers_the_way_back_to_what_was_recorded_before_it() -> None:

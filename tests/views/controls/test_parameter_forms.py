@@ -22,9 +22,6 @@ from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.controls.parameter_forms import ParameterForm, ProblemForm, SolverForm, editable
 from zoviz.views.controls.run_settings import RunSettings
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 @pytest.mark.parametrize(
     ("solver", "headings"),

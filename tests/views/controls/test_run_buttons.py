@@ -16,9 +16,6 @@ from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common import run_controller
 from zoviz.views.controls import run_buttons
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 def late_words(looks: int = 240, changed: int = 120) -> tuple[set[str], int]:
     """Return the words shown of a run whose step is made far too long, and how many of them are two updates late."""

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.families import FAMILIES, problem_group
 from zoviz.solvers import ZOSPLM
 from zoviz.views.common.search_list import SearchList, grouped
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.solver_groups import METHODS, solver_group
-
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 class Mine(NonconvexQCQP):

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
 from zoviz import Run
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, WeldedBeam
 from zoviz.solvers import ZOCEG
 from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html
-
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 
 
 def test_the_card_shows_the_design_of_the_run_and_says_what_it_is_for_without_one() -> None:

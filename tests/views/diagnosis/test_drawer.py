@@ -18,9 +18,6 @@ from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.diagnosis.microscope_card import RADIUS
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 def paused_page(problem: Problem) -> tuple[Dashboard, Run]:
     """A page whose run is paused after five iterations."""

@@ -12,8 +12,6 @@ from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.page_address import query_of
 from zoviz.views.experiments.page import ExperimentsPage, picture
 
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
-
 
 @pytest.fixture
 def dashboard() -> Iterator[Dashboard]:

@@ -11,8 +11,6 @@ from zoviz.papers.live import Live
 from zoviz.views.experiments.overview import Overview, read_overview
 from zoviz.views.experiments.sheet import ExperimentSheet
 
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
-
 
 @pytest.fixture(scope="module")
 def overview() -> Overview:

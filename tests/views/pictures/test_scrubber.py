@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP
@@ -13,9 +12,6 @@ from zoviz.views.pictures.base import PictureCard
 from zoviz.views.pictures.network_work import NetworkWork
 from zoviz.views.pictures.quadratic_slice import QuadraticSlice
 from zoviz.views.pictures.scrubber import WHOLE
-
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 def drawn(card: PictureCard) -> int:

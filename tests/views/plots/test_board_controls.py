@@ -11,9 +11,6 @@ from zoviz.solvers import ZOSPLM, Solver
 from zoviz.solvers.linear.smoothed_alm import SmoothedALM
 from zoviz.views.plots.board import Board
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 @pytest.mark.parametrize(
     ("problem", "solver", "samples"),

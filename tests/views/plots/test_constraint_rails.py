@@ -12,9 +12,6 @@ from zoviz.solvers import ZOSPLM, ZOSQP
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.constraint_rails import COLUMNS, STRIP, ConstraintRails, classes, image
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 def test_slack_active_and_violated() -> None:
     h = np.array([[-1.0, 100.0, 0.0], [-1e-5, 1.0, 1e-14], [0.0, 1e-3, -1.0], [np.nan, -50.0, -1e-4]])

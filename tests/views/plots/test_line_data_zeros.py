@@ -19,9 +19,6 @@ from zoviz.views.plots.line_data import LANES, LineData, Series, lane, line_data
 from zoviz.views.plots.paper_figure import PaperFigure
 from zoviz.views.plots.static import convergence
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 LINE = Series("gap", "current", zeros=True)
 
 

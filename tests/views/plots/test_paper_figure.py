@@ -19,8 +19,6 @@ from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.paper_figure import INKS, RESOLUTION, WIDTHS, PaperFigure
 
 pytest.importorskip("matplotlib")
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.stored.grid_keys import GridKeys
 
-# Panel's Material widgets of Panel's, and libraries of one another
+# Bokeh's use of pandas
 pytestmark = [
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

@@ -15,7 +15,7 @@ from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.stored.summary import summary_of
 
-# Panel's Material widgets of Panel's, and libraries of one another
+# Bokeh's use of pandas
 pytestmark = [
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

@@ -21,10 +21,8 @@ from zoviz.views.common.bokeh_internals import (
 from zoviz.views.common.panel_internals import (
     collect_seldom,
     count_no_work,
-    find_files_once,
     import_no_addressed_modules,
     send_in_order,
-    share_material_in_cells,
 )
 
 
@@ -36,10 +34,8 @@ def prepare() -> None:
     whoever reaches the server before the first page is made can have any module on the path imported.
     """
     configure_process()
-    inline = {}
-    if kernel_shell() is not None:  # a server sends its own files; a notebook's cell is given them
-        share_material_in_cells()
-        inline = {"inline": True}
+    # A server sends its own files; a notebook's cell is given them.
+    inline = {} if kernel_shell() is None else {"inline": True}
     pn.extension("tabulator", notifications=True, exception_handler=show_error, **inline)
 
 
@@ -57,7 +53,6 @@ def _configure() -> None:
     work_out_defaults_once()
     visit_few_properties()
     count_no_work()
-    find_files_once()
     collect_seldom()
     ignore_known_references()
     import_no_addressed_modules()

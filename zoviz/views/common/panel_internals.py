@@ -5,31 +5,25 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import gc
-import json
 import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from functools import cache
 from typing import Any
 from weakref import WeakSet
 
 import panel as pn
-import panel_material_ui as pmui
 from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models.ui import UIElement
 from bokeh.server.connection import ServerConnection
 from panel.io import document as panel_document
-from panel.io import resources as panel_resources
 from panel.io.application import Application
 from panel.io.notebook import patch_inline_stylesheets
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
 from panel.models.katex import KATEX_VERSION
-from panel.util import classproperty, edit_readonly
 from panel.viewable import Viewable
-from panel_material_ui.base import MaterialComponent
 from tornado.web import HTTPError
 
 from zoviz.core.threads.rests import RESTS
@@ -232,59 +226,6 @@ def send_in_order() -> None:
     bokehs.send_patch_document = lambda connection, event: _outbox(connection).add([event])
 
 
-# A component tells the model of each value that it has drawn, also of those that it was given, and some time after it
-# has drawn: what came from the server meanwhile is undone, in the browser and there. A freed list stayed disabled.
-REPLACED_CODE = {
-    "const [value, setValue] = React.useState(targetModel.attributes[resolvedProp])": """
-          const [value, setValue] = React.useState(targetModel.attributes[resolvedProp])
-          const own = React.useRef(false)
-          const change = React.useCallback(next => { own.current = true; setValue(next) }, [])
-    """,
-    "setValue(targetModel.attributes[resolvedProp])\n": """
-          own.current = false
-          setValue(targetModel.attributes[resolvedProp])
-    """,
-    "initialized.current) {\n              targetModel.setv({ [resolvedProp]: value })": """initialized.current) {
-          if (own.current) targetModel.setv({[resolvedProp]: value})
-          own.current = false
-    """,
-    "return [value, setValue]": "return [value, change]",
-}
-"""What ``TELL_OWN_CHANGES`` replaces in the code of Panel's React components, and by what."""
-
-TELL_OWN_CHANGES = """
-(function mend() {
-  const kind = globalThis.Bokeh?.Models.get("panel.models.esm.ReactComponent")?.prototype;
-  if (!kind?._render_code) return setTimeout(mend, 20);
-  if (kind.tells_own_changes) return;
-  const code = kind._render_code, pairs = PAIRS;
-  kind.tells_own_changes = true;
-  kind._render_code = function () {
-    const text = code.call(this);
-    if (!pairs.every(([old]) => text.split(old).length === 2)) return text;
-    return pairs.reduce((all, [old, own]) => all.replace(old, () => own), text);
-  };
-})();
-""".replace("PAIRS", json.dumps(list(REPLACED_CODE.items())))
-"""A script that comes before the first component: components tell the server of changes made in them, and no others."""
-
-
-def harden_page(page: pmui.Page) -> None:
-    """Remove from a page two properties that a browser or another session could use against the server.
-
-    A browser may set any property: where the logo is text, Panel reads the file of that name and sends it, so only None
-    is left as a value. And ``busy`` is set by every click of any session, for which every open page is searched for
-    models twice; a value of its own, rather than a link to ``pn.state.busy``, ends that. Param leaves the link's
-    watcher on ``pn.state``, which would hold the page for as long as the server runs.
-    """
-    page.param["logo"].class_ = type(None)
-    with edit_readonly(page):
-        page.busy = False
-    for _, watcher in page._param__private.ref_watchers:
-        if watcher.inst is pn.state:
-            pn.state.param.unwatch(watcher)
-
-
 def drop_views_with_session() -> None:
     """Have Panel drop all that it holds of the page being made once the page's session has ended.
 
@@ -300,63 +241,6 @@ def drop_views_with_session() -> None:
 
     if document is not None:
         pn.state.on_session_destroyed(drop)
-
-
-FIND_CODE, FIND_STYLES = (vars(MaterialComponent)[name].f for name in ("_bundle_path", "_bundle_css"))
-"""Panel Material UI's own functions, before they are replaced."""
-
-
-def find_files_once() -> None:
-    """Have Panel Material UI look once for the files of each class of widgets, and not each time one is made.
-
-    Version 0.16 asks the file system a dozen times for each widget, and a thousand times for each page: a third of what
-    a widget costs. What it finds depends on how resources are sent.
-    """
-    code = cache(FIND_CODE)
-    styles = cache(lambda cls, mode, in_notebook: tuple(FIND_STYLES(cls)))
-    kind: Any = MaterialComponent
-    kind._bundle_path = classproperty(code)
-
-    def styles_of(cls: Any) -> list[str]:
-        in_notebook = getattr(cls, "_notebook_endpoint", bool)()  # since version 0.16.5; bool() is False
-        return list(styles(cls, panel_resources.RESOURCE_MODE, in_notebook))
-
-    kind._bundle_css = classproperty(styles_of)
-
-
-BUNDLED_TEXT: Any = vars(MaterialComponent)["_render_esm"].__func__
-"""Panel Material UI's own method, before it is replaced."""
-
-_TAKE_SHARED = """
-while (!globalThis.zoviz_material) await new Promise(resolve => setTimeout(resolve, 20));
-export default (await globalThis.zoviz_material).default;
-"""
-_SHARE = """
-(async () => {
-  while (!globalThis.importShim) await new Promise(resolve => setTimeout(resolve, 20));
-  const text = TEXT;
-  globalThis.zoviz_material ??= importShim(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
-})();
-"""
-
-
-def share_material_in_cells() -> str:
-    """Have Material widgets in a notebook's cells share one copy of their code, and return the script that brings it.
-
-    Panel Material UI 0.16 takes its code from a content delivery network there, or, with inline resources, writes
-    1.4 MB of it into each single widget.
-    """
-    kind: Any = MaterialComponent
-    kind._render_esm = classmethod(_shared_text)
-    path = MaterialComponent._bundle_path
-    return _SHARE.replace("TEXT", json.dumps(path.read_text(encoding="utf-8")).replace("</", "<\\/"))
-
-
-def _shared_text(cls: Any, compiled: bool | str = True, server: bool = False) -> str | None:
-    """Return what imports the shared copy, for a cell; for a server what Panel Material UI returns."""
-    if server or compiled == "compiling" or cls._esm_base is None:
-        return BUNDLED_TEXT(cls, compiled, server)
-    return _TAKE_SHARED
 
 
 def inline_styles(view: Viewable, root: Any) -> None:

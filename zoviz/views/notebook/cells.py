@@ -8,7 +8,7 @@ import panel as pn
 from IPython.display import DisplayHandle, display
 
 from zoviz.views.app.process import configure_process
-from zoviz.views.common.panel_internals import TELL_OWN_CHANGES, OrderedColumn, share_material_in_cells
+from zoviz.views.common.panel_internals import OrderedColumn
 from zoviz.views.notebook.page_thread import page_thread
 
 View: TypeAlias = pn.viewable.Viewable | pn.viewable.Viewer
@@ -25,10 +25,8 @@ def load() -> None:
 
 def _load() -> None:
     configure_process()
-    script = share_material_in_cells()
     if not pn.extension._loaded:
         pn.extension(inline=True)
-    display({"text/html": f"<script>{TELL_OWN_CHANGES}{script}</script>", "text/plain": ""}, raw=True)
 
 
 def put(view: View, text: str) -> DisplayHandle:

@@ -14,9 +14,6 @@ from zoviz.solvers import ALSPG, SLSQP, ZOSPLM, ZOSQP, Portfolio
 from zoviz.views.pictures.base import Picture, PictureCard
 from zoviz.views.pictures.solvers.step_region import StepRegion
 
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
-
 
 @pytest.mark.parametrize(
     "solver, kinds",

@@ -14,8 +14,6 @@ from zoviz.views.pictures.base import Picture
 from zoviz.views.pictures.solvers.surrogate_slice import Drawing, SurrogateSlice, scaled
 
 pytest.importorskip("botorch", reason='python -m pip install "zoviz[bo]"')
-# Panel's Material widgets of Panel's
-pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 
 
 def drawn(run: Run, picture: SurrogateSlice) -> Drawing:
