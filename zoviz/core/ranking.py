@@ -96,7 +96,7 @@ def first_by_means(value: Evaluation, tolerance: float | Array) -> tuple[np.ndar
     Array, shape (..., k, m)
         Their violation's margin, two standard errors of h; 0 of one call alone.
     """
-    good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
+    good = value.finite
     f, _ = _means(value.f[..., None], good)
     h, errors = _means(value.h, good)
     means = Evaluation(f[..., 0], h)

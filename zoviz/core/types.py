@@ -40,6 +40,11 @@ class Evaluation(NamedTuple):
         """All functions side by side, f first, shape (..., m + 1)."""
         return np.concatenate([self.f[..., None], self.h], axis=-1)
 
+    @property
+    def finite(self) -> np.ndarray:
+        """Whether all values at a point are finite, shape (...,)."""
+        return np.isfinite(self.f) & np.isfinite(self.h).all(axis=-1)
+
     def where(self, mask: np.ndarray, other: Evaluation) -> Evaluation:
         """Return these values at the points of the mask (...,), the other's at the rest."""
         return Evaluation(np.where(mask, self.f, other.f), np.where(mask[..., None], self.h, other.h))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core import defaults
+from zoviz.core.durations import duration
 from zoviz.core.errors import described
 from zoviz.core.ranking import is_feasible
 from zoviz.core.sets import Box
@@ -24,7 +25,6 @@ CALLS = 1 + REPEATS + NEARBY
 """Calls of a first look, all in all."""
 _BESIDE = 0.01
 """Share of an interval's width by which the other points lie beside the start, at most."""
-_UNITS = ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "s"))
 
 
 class FirstLook(NamedTuple):
@@ -85,15 +85,10 @@ class FirstLook(NamedTuple):
             values = f"Values are noisy, with a standard deviation of about {' and '.join(words)}"
         elif self.digits.any():
             values += f", with about {int(self.digits[self.digits > 0].min())} digits"
-        cost = f"a call takes {_duration(self.seconds)}"
+        cost = f"a call takes about {duration(self.seconds)}"
         if budget is not None:
-            cost += f", so {budget:,} calls take {_duration(budget * self.seconds)}"
+            cost += f", so {budget:,} calls take about {duration(budget * self.seconds)}"
         return f"{size}; {start}. {values}; {cost}."
-
-
-def _duration(seconds: float) -> str:
-    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= 2.0 * size), (1e-3, "ms"))
-    return f"about {seconds / size:.2g} {unit}"
 
 
 def first_look(problem: Simulation) -> FirstLook:
@@ -114,7 +109,7 @@ def first_look(problem: Simulation) -> FirstLook:
         box, start = as_box(own.domain), own.start
         n, bounded = own.n, 0 if box is None else int((np.isfinite(box.lower) & np.isfinite(box.upper)).sum())
         begun, first = time.perf_counter(), own.probe(start)
-        if isinstance(first, Failure) or not (np.isfinite(first.f) and np.isfinite(first.h).all()):
+        if isinstance(first, Failure) or not first.finite:
             why = described(first.error) if isinstance(first, Failure) else f"f = {first.f:g} and h = {first.h}"
             seconds, m = time.perf_counter() - begun, -1 if isinstance(first, Failure) else len(first.h)
             return FirstLook(n, m, bounded, np.empty((0, 1)), why, np.zeros(1, int), seconds, 1)

@@ -212,7 +212,7 @@ class Session:
         """
         kept = self._first_values()
         place, value = kept[-1]
-        if isinstance(value, Failure) or not (np.isfinite(value.f) and np.isfinite(value.h).all()):
+        if isinstance(value, Failure) or not value.finite:
             raise start.no_value(self._problem, len(kept), value)
         noisy, calls = self._problem.contract != "deterministic", 0
         if not (self._noise_is_known or self._all_fixed or self._max_calls < LEAST_BUDGET):
@@ -244,7 +244,7 @@ class Session:
             if isinstance(value, Failure):
                 if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
                     raise value.error
-            elif np.isfinite(value.f) and np.isfinite(value.h).all():
+            elif value.finite:
                 break
         return kept
 
@@ -415,7 +415,7 @@ class Session:
             value, made = self._values(middle[None])
             if not made.all():
                 return call, failures
-            finite = bool(np.isfinite(value.f).all() and np.isfinite(value.h).all())
+            finite = bool(value.finite.all())
             failures += not finite
             if finite and is_feasible(value.h, best.tolerance).all():
                 inside = middle
@@ -428,7 +428,7 @@ class Session:
         finite = np.stack([np.where(np.isfinite(x), x, self._best.x) for x in candidates.values()])
         points, repeats = self._problem.domain.project(finite), calls // len(candidates)
         value, made = self._values(np.repeat(points[:, None], repeats, axis=1))
-        good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
+        good = value.finite
         calls, failures = int(made.sum()), int((made & ~good).sum())
         if not good.any():
             return self._best_answer(calls, failures)

@@ -477,7 +477,7 @@ class Oracle:
         if x.ndim == 3:
             return value
         value = Evaluation(value.f[:, 0], value.h[:, 0])
-        self.fail(~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)))
+        self.fail(~value.finite)
         return value
 
     def probe(self, x: Array, mask: np.ndarray) -> Evaluation:
@@ -829,7 +829,7 @@ class Oracle:
         )
 
     def _count_failures(self, x: Array, value: Evaluation, due: np.ndarray) -> Evaluation:
-        bad = ~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1))
+        bad = ~value.finite
         bad &= due if due.shape == bad.shape else due[:, None]
         if not bad.any():
             return value

@@ -17,7 +17,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers import COBYLA, ZOCEG, ZOSPLM
 from zoviz.studies.study import Study
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.benchmark.page import BenchmarkPage, cost_html, minutes, progress_html, seconds_left
+from zoviz.views.benchmark.page import BenchmarkPage, cost_html, progress_html, seconds_left
 
 RESULTS = ROOT / "tests" / "data" / "optiprofiler_hs.h5"
 
@@ -214,4 +214,3 @@ def test_costs_in_words() -> None:
     assert "3 runs to do, 1,200 calls in all: about 2 minutes on 2 processors" in cost_html(cost)
     assert "1 pairs cannot be run, for example: A &lt;b&gt; does not." in cost_html(cost)
     assert "All runs of this study are done" in cost_html(cost | {"runs": 0})
-    assert [minutes(s) for s in (0.2, 80.0, 600.0, 7200.0)] == ["1 s", "80 s", "10 minutes", "2.0 hours"]

@@ -97,7 +97,7 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
             due = missing & new
             value = oracle.probe(x, due)
             tried += due
-            found = due & _finite(value)
+            found = due & value.finite
             x0, missing = np.where(found[:, None], x, x0), missing & ~found
             if not missing.any():
                 break
@@ -108,10 +108,6 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
     if missing.all():
         raise no_value(problem, int(tried.max()))
     return x0, _sentence(problem, tried, missing)
-
-
-def _finite(value: Evaluation) -> np.ndarray:
-    return np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
 
 
 def _sentence(problem: Problem, tried: np.ndarray, missing: np.ndarray) -> str:

@@ -164,7 +164,7 @@ class ExternalSolver(Solver):
             x, mask, value = evaluate_each(oracle, points, state.x, self.width(oracle.n))
         valid = mask & oracle.active[:, None]
         if not self.survives:
-            finite = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
+            finite = value.finite
             oracle.fail((mask & ~finite).any(axis=1))
             valid &= oracle.active[:, None]
         self._at = None

@@ -14,6 +14,7 @@ import param
 
 from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.benchmark.study_process import StudyProcess, cost_of_command, stop_study
+from zoviz.core.durations import duration
 from zoviz.core.errors import ZovizError
 from zoviz.core.threads.background_work import in_background
 from zoviz.studies.cell import DONE
@@ -43,22 +44,13 @@ _HINT = (
 )
 
 
-def minutes(seconds: float) -> str:
-    """Return a time in words."""
-    if not np.isfinite(seconds):
-        return "an unknown time"
-    if seconds < 90.0:
-        return f"{max(seconds, 1.0):.0f} s"
-    return f"{seconds / 60.0:.0f} minutes" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} hours"
-
-
 def cost_html(cost: dict[str, Any]) -> str:
     """Return what a benchmark costs, in sentences, with the pairs that are left out."""
     if not cost["runs"]:
         return "All runs of this study are done."
     seconds = np.nan if cost["seconds"] is None else cost["seconds"] / cost["processes"]
     sentence = (
-        f"{cost['runs']} runs to do, {cost['calls']:,} calls in all: about {minutes(seconds)} on "
+        f"{cost['runs']} runs to do, {cost['calls']:,} calls in all: about {duration(seconds)} on "
         f"{cost['processes']} processors, estimated from short trials of {cost['tried']} runs."
     )
     refusals = cost["refusals"]
@@ -84,7 +76,7 @@ def progress_html(snapshot: StudySnapshot, processes: int = 1) -> str:
     word = "running" if snapshot.active else ("complete" if ended == whole else "stopped")
     going = f", {begun - ended} started" if begun > ended else ""
     left = seconds_left(snapshot, processes) if snapshot.active and ended < whole else float("nan")
-    rest = f" About {minutes(left)} left." if np.isfinite(left) else ""
+    rest = f" About {duration(left)} left." if np.isfinite(left) else ""
     return f"{_bar(ended, whole)}<b>{ended} of {whole}</b> runs have ended{going}: {word}.{rest}"
 
 

@@ -11,6 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import panel as pn
 
+from zoviz.core.durations import duration
 from zoviz.core.errors import ZovizError
 from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.observed_run import FORM
@@ -87,16 +88,7 @@ def price(run: Run, least: int, most: int) -> str:
     progress = run.progress
     pace = progress.seconds / max(progress.calls * run.replicas, 1)
     calls = f"{least:,}" if least == most else f"{least:,}–{most:,}"
-    return f"{calls} extra calls, not charged to the run. Takes {_duration(most * pace)}."
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 1.0:
-        return "less than 1 s"
-    for size, unit in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
-        if seconds >= 2.0 * size:
-            return f"up to {seconds / size:.0f} {unit}"
-    return f"up to {seconds:.0f} s"
+    return f"{calls} extra calls, not charged to the run. Takes up to {duration(most * pace)}."
 
 
 class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
