@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 
 from extensions.reference import write_all
-from zoviz.papers.contents import contents
-from zoviz.papers.experiment import Panel
-from zoviz.papers.reports import escaped, markdown
-from zoviz.papers.reproduction import Reproduction, experiments
+from zoviz.studies.contents import contents
+from zoviz.studies.experiment import Panel
+from zoviz.studies.reports import escaped, markdown
+from zoviz.studies.reproduction import Reproduction, experiments
 from zoviz.views.plots.paper_figure import INKS
 
 FOLDER = "papers/experiments"

@@ -13,9 +13,9 @@ import zoviz.problems
 import zoviz.solvers
 from zoviz.core.registry import discover, every, export, modules
 from zoviz.estimators import GradientEstimator, Sphere
-from zoviz.papers.experiment import Experiment
 from zoviz.problems.base import Problem
 from zoviz.solvers import Solver
+from zoviz.studies.experiment import Experiment
 from zoviz.views.plots.base import PlotView
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Panel
+from zoviz.studies.experiment import Panel
 
 FALLING = Panel(
     "Fall",

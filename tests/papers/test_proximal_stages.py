@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from zoviz.papers.conex.meta_algorithm import MetaAlgorithm
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.proximal_stages import BENT, CONCAVE, RESIDUAL, StagesExperiment
 from zoviz.papers.zoeg.proximal_points import ProximalPoints
+from zoviz.studies.experiment import Verdict
 
 
 def test_stages_bring_methods_to_rest_where_they_do_not_come_alone() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoviz.papers.experiment import Measured, Verdict
 from zoviz.papers.rate_experiment import Falling, Rate
-from zoviz.papers.reproduction import Reproduction
 from zoviz.papers.zoeg.convergence import Averages
+from zoviz.studies.experiment import Measured, Verdict
+from zoviz.studies.reproduction import Reproduction
 
 EXPERIMENT = Averages(size="quick")
 T = EXPERIMENT.settings["horizons"]

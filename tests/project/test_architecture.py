@@ -135,6 +135,13 @@ def test_arrows_point_one_way() -> None:
     assert wrong(graph()) == []
 
 
+def test_papers_are_a_leaf() -> None:
+    """What the page and the command line show of them is found by the name of the package, as solvers are."""
+    into = {f"{here} -> {there}" for here, ends in graph().items() for there in ends if there.startswith("papers/")}
+    assert {arrow for arrow in into if not arrow.startswith("papers/")} == set()
+    assert any(arrow.startswith("papers/") for arrow in into)
+
+
 def test_no_circle_of_files() -> None:
     assert circles(graph()) == []
 

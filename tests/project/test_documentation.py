@@ -177,7 +177,7 @@ def test_the_reference_at_the_top_has_every_exported_name() -> None:
 def test_the_experiments_pages_have_every_claim_and_every_recorded_result(extensions: None) -> None:
     from extensions.experiments import pages
 
-    from zoviz.papers.contents import contents
+    from zoviz.studies.contents import contents
 
     texts = pages()
     lists = texts.pop("index.md")

@@ -10,7 +10,8 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.papers.comparison import APART, Comparison, Slope, compared
-from zoviz.papers.experiment import (
+from zoviz.runs.references import Reference, order
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -22,7 +23,6 @@ from zoviz.papers.experiment import (
     array,
     plain,
 )
-from zoviz.papers.live import Reference, order
 
 ROUNDING = 1e-3
 """By so much an exponent may be above the claimed one: where nothing is random its interval has no width."""

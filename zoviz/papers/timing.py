@@ -10,9 +10,9 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import Panel
 from zoviz.problems.base import Problem
 from zoviz.solvers import Solver
+from zoviz.studies.experiment import Panel
 
 
 def paces(

@@ -10,9 +10,9 @@ import pytest
 from zoviz.cli.command import CHANGED, FAILED, FINE, MISUSED
 from zoviz.cli.main import main
 from zoviz.core.errors import MissingExtra
-from zoviz.papers.experiment import Figures
-from zoviz.papers.reproduction import Reproduction
 from zoviz.papers.sogd.single_level import Remark44
+from zoviz.studies.experiment import Figures
+from zoviz.studies.reproduction import Reproduction
 
 NAME = "sogd-remark-4-4"
 

@@ -7,7 +7,7 @@ import pytest
 
 from zoviz.core.types import Array
 from zoviz.papers.conex.pairs import Pair, PairedExperiment
-from zoviz.papers.experiment import Claim, Figures, Measured, Verdict
+from zoviz.studies.experiment import Claim, Figures, Measured, Verdict
 
 
 class Fake(PairedExperiment):

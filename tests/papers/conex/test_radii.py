@@ -11,8 +11,8 @@ from zoviz.papers.conex.figure_1 import ConvexQCQP
 from zoviz.papers.conex.figure_2 import NonconvexStages, least_residual
 from zoviz.papers.conex.methods import OURS, PLAIN, RIVALS
 from zoviz.papers.conex.radii import EARLY, END, AsManyCalls, Diverging, OverRadii, last_crossing
-from zoviz.papers.experiment import Figures, Measured, Verdict
 from zoviz.problems import ConexQCQP
+from zoviz.studies.experiment import Figures, Measured, Verdict
 
 SIZES = {"panels": [[8, "normal", "common"]], "replicas": 4, "calls": 3000, "rivals": 2, "rival_calls": 24}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.salm import applications
 from zoviz.papers.salm.cases import cheapest, consensus, fair, long_steps, random_graph, slices, slsqp
 from zoviz.papers.salm.distributed import APART, OBJECTIVE, Distributed
@@ -15,6 +14,7 @@ from zoviz.problems import FairClassification, NetworkSlicing
 from zoviz.problems.margin_losses import LOSSES
 from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM
+from zoviz.studies.experiment import Verdict
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 

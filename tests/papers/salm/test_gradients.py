@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.salm.centre import AFTER, BEFORE, NEAR, Centre
 from zoviz.papers.salm.gradients import FIRST, GradientsOfAnIteration
+from zoviz.studies.experiment import Verdict
 
 
 def test_counts_are_those_of_the_remark() -> None:

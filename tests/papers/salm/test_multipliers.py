@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.salm.multipliers import METHODS, PENALTY, Multipliers
+from zoviz.studies.experiment import Verdict
 
 
 def test_multipliers_reach_feasibility_where_the_same_penalty_does_not() -> None:

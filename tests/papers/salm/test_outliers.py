@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
-from zoviz.papers.experiment import Verdict, plain  # noqa: E402
 from zoviz.papers.salm.outliers import Judged, Outliers, better, judged, resampled_error  # noqa: E402
 from zoviz.problems.margin_losses import LOSSES  # noqa: E402
+from zoviz.studies.experiment import Verdict, plain  # noqa: E402
 
 
 def test_training_helps_those_who_were_left_out() -> None:

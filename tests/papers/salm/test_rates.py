@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from zoviz.papers.comparison import compared
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.salm.rates import FIRST, OWN_STEPS, Theorem31, problem_for
+from zoviz.studies.experiment import Verdict
 
 
 def test_the_fit_finds_an_exponent_and_its_error() -> None:

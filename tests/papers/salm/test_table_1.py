@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Verdict, plain
 from zoviz.papers.salm import table_1
 from zoviz.papers.salm.table_1 import (
     KNOWN_ROWS,
@@ -28,6 +27,7 @@ from zoviz.papers.salm.table_1 import (
 from zoviz.problems import StochasticQP
 from zoviz.runs.run import Run
 from zoviz.solvers import SmoothedALM, StormALM
+from zoviz.studies.experiment import Verdict, plain
 
 
 def test_counts_are_those_of_a_run_with_targets_of_its_own() -> None:

@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
-from zoviz.papers.experiment import Verdict, plain  # noqa: E402
 from zoviz.papers.sogd import attack, loss_tuning  # noqa: E402
 from zoviz.papers.sogd.attack import COLUMNS, Attack, AttackOnMNIST  # noqa: E402
 from zoviz.papers.timing import paces, runtimes  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
+from zoviz.studies.experiment import Verdict, plain  # noqa: E402
 
 METHODS = [*attack.SINGLE, *attack.BILEVEL]
 

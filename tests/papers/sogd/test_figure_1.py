@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict, array
 from zoviz.papers.sogd.figure_1 import PLAIN, WINDOWED, Windows, methods
+from zoviz.studies.experiment import Verdict, array
 
 
 def test_a_window_hides_more_of_the_regret_of_the_rapid_stream() -> None:

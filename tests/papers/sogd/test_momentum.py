@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.sogd.momentum import ALL, WEIGHT, WindowIsMomentum, momentum
+from zoviz.studies.experiment import Verdict
 
 
 def test_the_recursion_is_the_one_written_out() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.sogd.path_lengths import PathLengths, example_10, example_11
 from zoviz.papers.sogd.windows import variations
 from zoviz.problems import QuadraticBilevel
+from zoviz.studies.experiment import Verdict
 
 
 def test_slow_drift_has_bounded_path_lengths_and_rapid_drift_has_not() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.sogd.product_variance import OWN, SHARED, ProductVariance
+from zoviz.studies.experiment import Verdict
 
 
 def test_the_variance_of_a_product_is_bounded_with_shared_directions_only() -> None:

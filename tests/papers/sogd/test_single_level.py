@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.sogd.single_level import ONE_SAMPLE, RECURSION, WEIGHTS_1, Remark44
+from zoviz.studies.experiment import Verdict
 
 
 def test_the_rate_is_met_and_is_that_of_the_batches() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.sogd.windows import RapidDrift
+from zoviz.studies.experiment import Verdict
 
 
 def test_a_window_of_five_costs_regret_where_one_can_follow() -> None:

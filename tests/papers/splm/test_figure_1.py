@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.papers.experiment import Verdict, array, plain
 from zoviz.papers.splm.figure_1 import METHODS, OURS, Courses, published
+from zoviz.studies.experiment import Verdict, array, plain
 
 
 def test_errors_fall_from_the_same_starts() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.splm.potential import (
     CAP,
     HALF_WIDTH,
@@ -18,6 +17,7 @@ from zoviz.papers.splm.potential import (
     method,
 )
 from zoviz.problems import NonconvexQCQP
+from zoviz.studies.experiment import Verdict
 
 
 def test_minimisers_and_best_duals_are_exact() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Figures, Verdict
 from zoviz.papers.splm.seconds import OURS, TWICE, Cheaper, TimesAsLong, Undecided, timed
 from zoviz.problems import NonconvexQCQP
+from zoviz.studies.experiment import Figures, Verdict
 
 
 def test_cheaper_is_less_than_three_quarters_and_seconds_are_not_decided() -> None:

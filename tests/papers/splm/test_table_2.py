@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoviz.papers.experiment import Figures, Measured, Verdict
 from zoviz.papers.splm.table_2 import PAPER, RULE, TUNED, Iterations, Printed, TimesAsMany, mean
 from zoviz.runs.engine.columns import CALLS
+from zoviz.studies.experiment import Figures, Measured, Verdict
 
 
 @pytest.mark.parametrize("method", PAPER)

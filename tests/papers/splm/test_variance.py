@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.splm.variance import AT_REST, AT_START, SphereVariance
+from zoviz.studies.experiment import Verdict
 
 
 def test_the_variance_vanishes_only_where_the_slope_is_zero() -> None:

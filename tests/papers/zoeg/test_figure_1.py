@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Figures, Measured, Verdict, array
 from zoviz.papers.zoeg.figure_1 import (
     CONSTANT,
     DIMINISHING,
@@ -22,6 +21,7 @@ from zoviz.papers.zoeg.figure_1 import (
     outcome,
 )
 from zoviz.problems import LoadTracking
+from zoviz.studies.experiment import Figures, Measured, Verdict, array
 
 
 def figures_of(**errors: Array) -> Measured:

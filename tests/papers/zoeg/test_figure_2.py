@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.papers.experiment import Figures, Measured, Verdict
 from zoviz.papers.zoeg.figure_2 import (
     BLOCK_STEPS,
     OTHER_STEPS,
@@ -18,6 +17,7 @@ from zoviz.papers.zoeg.figure_2 import (
     within_dozens,
 )
 from zoviz.problems import LoadTracking
+from zoviz.studies.experiment import Figures, Measured, Verdict
 
 
 def measured_of(**entries: list[float | None]) -> Measured:

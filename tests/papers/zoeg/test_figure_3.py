@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers.experiment import Figures, Measured, Verdict
 from zoviz.papers.zoeg.figure_3 import (
     CALLS,
     CONSTANT,
@@ -22,6 +21,7 @@ from zoviz.papers.zoeg.figure_3 import (
 )
 from zoviz.problems import ACLoadTracking
 from zoviz.solvers import ZOBCEG, ZOEG
+from zoviz.studies.experiment import Figures, Measured, Verdict
 
 RNG = np.random.default_rng(0)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.papers.experiment import Verdict, plain
 from zoviz.papers.zoeg.table_2 import FIRST, LAST, PAPER, Evaluations, last_entry, solve
 from zoviz.problems import LoadTracking
+from zoviz.studies.experiment import Verdict, plain
 
 
 def test_the_last_entry_is_where_a_measure_stays_within_its_level() -> None:

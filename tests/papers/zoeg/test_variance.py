@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from zoviz.papers.experiment import Verdict
 from zoviz.papers.zoeg.variance import NO_DIMENSION, NO_NINE, PRINTED, VarianceBound, below_the_bound
+from zoviz.studies.experiment import Verdict
 
 
 def test_the_bound_holds_and_both_factors_are_needed() -> None:

@@ -10,11 +10,11 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.estimators import Gaussian, GradientEstimator, Sphere
-from zoviz.papers.live import Live
-from zoviz.papers.reproduction import Reproduction, experiment_named
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.learning.loss_tuning import LossTuning
 from zoviz.solvers import OGD, ZOSPLM, Solver
+from zoviz.studies.live import Live
+from zoviz.studies.reproduction import Reproduction, experiment_named
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.page_address import apply_query, query_for, query_of, shown_ids
 from zoviz.views.controls.run_form import RunForm

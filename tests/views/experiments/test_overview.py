@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zoviz.papers.contents import TITLES, contents
-from zoviz.papers.reproduction import experiments
+from zoviz.studies.contents import TITLES, contents
+from zoviz.studies.reproduction import experiments
 from zoviz.views.experiments.overview import NOT_MEASURED, NOT_RECORDED, Overview, read_overview
 
 

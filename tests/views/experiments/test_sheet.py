@@ -7,7 +7,7 @@ from collections.abc import Callable
 import panel as pn
 import pytest
 
-from zoviz.papers.live import Live
+from zoviz.studies.live import Live
 from zoviz.views.experiments.overview import Overview, read_overview
 from zoviz.views.experiments.sheet import ExperimentSheet
 

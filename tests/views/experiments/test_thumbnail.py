@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from helpers.panels import FALLING
-from zoviz.papers.experiment import Panel
+from zoviz.studies.experiment import Panel
 from zoviz.views.common.colours import PALETTE, REFERENCE
 from zoviz.views.experiments.thumbnail import HEIGHT, WIDTH, inks, placed, thumbnail
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoviz.papers.experiment import Table, Verdict
+from zoviz.studies.experiment import Table, Verdict
 from zoviz.views.experiments.overview import STATES
 from zoviz.views.experiments.words import (
     VERDICT_STYLE,

@@ -10,9 +10,9 @@ from bokeh.models import Line as LineGlyph
 from bokeh.models.annotations import Title
 
 from zoviz import Run
-from zoviz.papers.live import Reference
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.columns import ITERATION, STATIONARITY, VIOLATION
+from zoviz.runs.references import Reference
 from zoviz.solvers import ZOSPLM
 from zoviz.views.common.colours import PRINTED
 from zoviz.views.plots.board import Board

@@ -10,9 +10,9 @@ from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet
 
 from zoviz import Run
-from zoviz.papers.experiment import Panel
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.studies.experiment import Panel
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.panel_internals import inline_styles
 from zoviz.views.plots.catalogue.variance import Variance

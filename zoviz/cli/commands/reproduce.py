@@ -10,11 +10,10 @@ from zoviz.cli.build import dask
 from zoviz.cli.command import CHANGED, FAILED, FINE, Command, UsageError, say, show, table
 from zoviz.cli.options import json_option
 from zoviz.core.errors import MissingExtra
-from zoviz.papers.contents import contents
-from zoviz.papers.reports import html, markdown
-from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments, text_of
+from zoviz.studies.contents import TITLES, contents
+from zoviz.studies.reports import html, markdown
+from zoviz.studies.reproduction import Reproduction, changes, experiment_named, experiments, text_of
 
-PAPERS = ("splm", "zoeg", "conex", "salm", "sogd")
 _FOLDER = "zoviz-reproduced"
 _SUFFIXES = (".md", ".html", ".json")
 
@@ -76,7 +75,7 @@ differs from the recorded one of the same size."""
 
 def _chosen(word: str) -> list[Any]:
     """Return the experiment of this name, or those of the paper."""
-    if word in PAPERS:
+    if word in TITLES:
         return [cls for cls in experiments().values() if cls.paper() == word]
     try:
         return [experiment_named(word)]
@@ -117,7 +116,7 @@ def _page(works: list[Reproduction]) -> str:
 
 def _tell(words: list[str], as_json: bool) -> None:
     """Print what the papers print and claim, with the recorded verdicts; of some papers or experiments, or of all."""
-    slugs = {cls.slug() for word in words if word not in PAPERS for cls in _chosen(word)}
+    slugs = {cls.slug() for word in words if word not in TITLES for cls in _chosen(word)}
     rows = [row for row in contents() if not words or row.paper in words or row.experiment in slugs]
     if as_json:
         show([row._asdict() for row in rows])

@@ -14,7 +14,7 @@ import numpy as np
 
 from zoviz.benchmark.paired_comparison import LEVEL, Comparison, Decision, compare
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Claim, Experiment, Judgement, Measured, Verdict
+from zoviz.studies.experiment import Claim, Experiment, Judgement, Measured, Verdict
 
 VERDICTS = {
     Decision.BETTER: Verdict.YES,

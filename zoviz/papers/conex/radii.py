@@ -18,7 +18,10 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.papers.conex.methods import OURS, RIVALS
 from zoviz.papers.conex.pairs import Pair, PairedExperiment
-from zoviz.papers.experiment import (
+from zoviz.problems import ConexQCQP
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+from zoviz.studies.experiment import (
     Claim,
     Figures,
     Judgement,
@@ -31,10 +34,7 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
-from zoviz.papers.live import Live
-from zoviz.problems import ConexQCQP
-from zoviz.runs.run import Run
-from zoviz.solvers import Solver
+from zoviz.studies.live import Live
 
 SMALL, LARGE = (0.05, 0.1, 0.2), 2.0
 """The radii that the paper calls small enough, 0.2 by our reading, and the one that is too large."""

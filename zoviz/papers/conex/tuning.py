@@ -23,12 +23,13 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.papers.conex.methods import OURS, PLAIN, RIVALS, conex
 from zoviz.papers.conex.pairs import Pair, PairedExperiment
-from zoviz.papers.experiment import Claim, Figures, Measured, Panel, Table, Tuning, array, mean_text, plain
-from zoviz.papers.live import Live, Reference
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import OBJECTIVE
+from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
+from zoviz.studies.experiment import Claim, Figures, Measured, Panel, Table, Tuning, array, mean_text, plain
+from zoviz.studies.live import Live
 
 SEARCH_SEED = 1000
 """First instance of the search; those that are reported begin at 0."""

@@ -13,7 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import (
+from zoviz.papers.salm.table_1 import Method
+from zoviz.problems.linear import LinearlyConstrained
+from zoviz.runs.run import Run
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -24,9 +27,6 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
-from zoviz.papers.salm.table_1 import Method
-from zoviz.problems.linear import LinearlyConstrained
-from zoviz.runs.run import Run
 
 ABOVE = 0.1
 """By which part of itself a value may exceed the general solver's."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 import itertools
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Measured, Panel, array
-from zoviz.papers.live import Live
 from zoviz.papers.salm.applications import ABOVE, Application
 from zoviz.papers.salm.cases import fair_figures
 from zoviz.papers.salm.table_1 import KNOWN_ROWS
@@ -17,6 +15,8 @@ from zoviz.problems import FairClassification
 from zoviz.problems.margin_losses import LOSSES
 from zoviz.runs.engine.columns import SAMPLES
 from zoviz.runs.run import Run
+from zoviz.studies.experiment import Measured, Panel, array
+from zoviz.studies.live import Live
 
 OBJECTIVE = "f over SLSQP's, less 1"
 COVARIANCE = "covariance over c, less 1"

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zoviz.papers.experiment import Claim, Experiment, Figures, Judgement, Measured, Table, array, yes_or_no
 from zoviz.papers.salm.rates import prepared
 from zoviz.problems import StochasticQP
 from zoviz.runs.engine.columns import CALLS_OF, SAMPLES
 from zoviz.runs.run import Run
 from zoviz.solvers import SmoothedALM, StormALM
+from zoviz.studies.experiment import Claim, Experiment, Figures, Judgement, Measured, Table, array, yes_or_no
 
 STORM, SMOOTHED = "Algorithm 3", "Algorithm 1"
 METHODS = {STORM: StormALM, SMOOTHED: SmoothedALM}

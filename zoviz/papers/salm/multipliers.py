@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zoviz.papers.experiment import (
+from zoviz.problems import StochasticQP
+from zoviz.runs.engine.columns import ITERATION, VIOLATION
+from zoviz.runs.run import Run
+from zoviz.solvers import LinearisedALM, PenaltySGD, SmoothedALM, Solver, StormALM
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -20,11 +24,7 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
-from zoviz.papers.live import Live
-from zoviz.problems import StochasticQP
-from zoviz.runs.engine.columns import ITERATION, VIOLATION
-from zoviz.runs.run import Run
-from zoviz.solvers import LinearisedALM, PenaltySGD, SmoothedALM, Solver, StormALM
+from zoviz.studies.live import Live
 
 PENALTY = "PenaltySGD"
 METHODS: dict[str, type[Solver]] = {

@@ -20,7 +20,12 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import (
+from zoviz.papers.salm.cases import WEIGHTS, long_steps, slsqp
+from zoviz.problems import FairClassification
+from zoviz.problems.margin_losses import LOSSES, Loss
+from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
+from zoviz.solvers import SmoothedALM
+from zoviz.studies.experiment import (
     STANDARD_ERRORS,
     Claim,
     Experiment,
@@ -35,11 +40,6 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
-from zoviz.papers.salm.cases import WEIGHTS, long_steps, slsqp
-from zoviz.problems import FairClassification
-from zoviz.problems.margin_losses import LOSSES, Loss
-from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
-from zoviz.solvers import SmoothedALM
 
 TEST, BOUND = 0.3, 0.2
 """Share of the people left out, and the bound c."""

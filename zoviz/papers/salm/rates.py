@@ -14,12 +14,12 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import Measured
-from zoviz.papers.live import Live
 from zoviz.papers.rate_experiment import AT_ITS_T, Rate, RateExperiment
 from zoviz.problems import StochasticQP
 from zoviz.runs.engine.columns import ITERATION, NEAR_STATIONARITY
 from zoviz.solvers import SampledALM, SmoothedALM, Solver, StormALM
+from zoviz.studies.experiment import Measured
+from zoviz.studies.live import Live
 
 NEAR = "||grad Psi||"
 OWN_STEPS, SAME_STEPS = "steps that fall with T", "the same steps at every T"

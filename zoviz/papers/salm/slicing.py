@@ -7,13 +7,13 @@ assignment is read off, and its routes are found by linear programming.
 from __future__ import annotations
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Claim
 from zoviz.papers.salm.applications import ABOVE, LEFT, Application, Within
 from zoviz.papers.salm.cases import slices_figures
 from zoviz.papers.salm.table_1 import KNOWN_ROWS
 from zoviz.problems import NetworkSlicing
 from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.run import Run
+from zoviz.studies.experiment import Claim
 
 COST = "cost of the routed assignment over the cheapest plan's, less 1"
 RESIDUAL = "||Ax - b|| over the start's"

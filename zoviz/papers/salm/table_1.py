@@ -22,20 +22,6 @@ from scipy import stats
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import (
-    Claim,
-    Experiment,
-    Figures,
-    Judgement,
-    Measured,
-    Panel,
-    Table,
-    Tuning,
-    Verdict,
-    array,
-    plain,
-    weakest,
-)
 from zoviz.papers.salm.theorems import problem_for
 from zoviz.problems import FairClassification
 from zoviz.problems.linear import LinearlyConstrained
@@ -54,6 +40,20 @@ from zoviz.solvers import (
     TruncatedStormPenalty,
 )
 from zoviz.solvers.linear.smoothed_base import NEW
+from zoviz.studies.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Tuning,
+    Verdict,
+    array,
+    plain,
+    weakest,
+)
 
 LOOKS = 200
 """Iterations at which a run is measured, in geometric progression: a first hit is known to a few per cent."""

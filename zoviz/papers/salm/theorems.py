@@ -17,13 +17,13 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import Measured
-from zoviz.papers.live import Live
 from zoviz.papers.rate_experiment import AT_ITS_T, Rate, RateExperiment
 from zoviz.papers.salm.rates import prepared
 from zoviz.problems import StochasticQP
 from zoviz.runs.engine.columns import ITERATION, NORMAL_RESIDUAL, VIOLATION
 from zoviz.solvers import SampledALM, SmoothedALM, Solver, StormALM, StormSampledALM
+from zoviz.studies.experiment import Measured
+from zoviz.studies.live import Live
 
 NOISE = 5.0
 """Standard deviation of the gradients' noise; that of the curvature, and of sampled rows, is a fiftieth of it."""

@@ -20,7 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core.registry import discover
-from zoviz.papers.experiment import (
+from zoviz.papers.timing import paces, runtimes
+from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
+from zoviz.runs.engine.columns import CALLS, ITERATION
+from zoviz.runs.references import Reference
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -37,12 +43,7 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
-from zoviz.papers.live import Live, Reference
-from zoviz.papers.timing import paces, runtimes
-from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
-from zoviz.runs.engine.columns import CALLS, ITERATION
-from zoviz.runs.run import Run
-from zoviz.solvers import Solver
+from zoviz.studies.live import Live
 
 OUTER, STILL = 0.1, 1e-12
 """Rates of x, for methods that move it: not searched, so that no method has more trials than another; and of a leader

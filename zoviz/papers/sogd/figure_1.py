@@ -13,7 +13,12 @@ from typing import Literal
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import (
+from zoviz.problems import ToyBilevel
+from zoviz.runs.engine.columns import AVERAGE_REGRET, AVERAGE_WINDOWED_REGRET, ITERATION
+from zoviz.runs.run import Run
+from zoviz.solvers import SOBOW, SOGD, Solver
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     STANDARD_ERRORS,
     Claim,
     Experiment,
@@ -28,12 +33,7 @@ from zoviz.papers.experiment import (
     plain,
     rounded,
 )
-from zoviz.papers.live import Live
-from zoviz.problems import ToyBilevel
-from zoviz.runs.engine.columns import AVERAGE_REGRET, AVERAGE_WINDOWED_REGRET, ITERATION
-from zoviz.runs.run import Run
-from zoviz.solvers import SOBOW, SOGD, Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.studies.live import Live
 
 WINDOW = 5
 """Rounds of the window, of the measure and of the method that has one."""

@@ -22,7 +22,13 @@ import numpy as np
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.papers.experiment import (
+from zoviz.papers.timing import paces, runtimes
+from zoviz.problems.learning.loss_tuning import LossTuning
+from zoviz.runs.engine.columns import CALLS, ITERATION
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -39,12 +45,6 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
-from zoviz.papers.timing import paces, runtimes
-from zoviz.problems.learning.loss_tuning import LossTuning
-from zoviz.runs.engine.columns import CALLS, ITERATION
-from zoviz.runs.run import Run
-from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
 
 START = {"beta": 0.05, "alpha": 1e-3}
 """Steps with which times are taken."""

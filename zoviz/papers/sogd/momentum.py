@@ -14,7 +14,10 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import (
+from zoviz.problems import QuadraticBilevel
+from zoviz.solvers import SOBOW
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -26,9 +29,6 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
-from zoviz.problems import QuadraticBilevel
-from zoviz.solvers import SOBOW
-from zoviz.solvers.step_rules import FAR
 
 WEIGHT = 0.1
 """eta."""

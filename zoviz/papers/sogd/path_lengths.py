@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Claim, Experiment, Figures, Judgement, Measured, Table, array, plain, yes_or_no
 from zoviz.papers.sogd.windows import variations
 from zoviz.problems import QuadraticBilevel
+from zoviz.studies.experiment import Claim, Experiment, Figures, Judgement, Measured, Table, array, plain, yes_or_no
 
 FALLING, TO_AND_FRO = "as printed", "coefficients to and fro"
 SLOW, RAPID = "slow drift", "rapid drift"

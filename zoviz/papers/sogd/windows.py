@@ -13,7 +13,13 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import (
+from zoviz.problems import QuadraticBilevel, ToyBilevel
+from zoviz.problems.bilevel import OnlineBilevel
+from zoviz.runs.engine.columns import AVERAGE_REGRET
+from zoviz.runs.run import Run
+from zoviz.solvers import OAGD, SOBOW, SOGD, Solver
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -26,12 +32,6 @@ from zoviz.papers.experiment import (
     mean_text,
     plain,
 )
-from zoviz.problems import QuadraticBilevel, ToyBilevel
-from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.runs.engine.columns import AVERAGE_REGRET
-from zoviz.runs.run import Run
-from zoviz.solvers import OAGD, SOBOW, SOGD, Solver
-from zoviz.solvers.step_rules import FAR
 
 METHODS: dict[str, tuple[type[Solver], dict[str, Any]]] = {
     "SOGD": (SOGD, {}),

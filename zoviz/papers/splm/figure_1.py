@@ -14,7 +14,12 @@ import numpy as np
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover
 from zoviz.estimators import Sphere
-from zoviz.papers.experiment import (
+from zoviz.problems import NonconvexQCQP
+from zoviz.runs.engine.columns import ITERATION, OBJECTIVE, VIOLATION
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -29,12 +34,7 @@ from zoviz.papers.experiment import (
     rounded,
     weakest,
 )
-from zoviz.papers.live import Live
-from zoviz.problems import NonconvexQCQP
-from zoviz.runs.engine.columns import ITERATION, OBJECTIVE, VIOLATION
-from zoviz.runs.run import Run
-from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.studies.live import Live
 
 METHODS = ("ZOSPLM", "SZOConEX", "ZOALM")
 OURS, UNCAPPED = METHODS[:2]

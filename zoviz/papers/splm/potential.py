@@ -20,7 +20,12 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import (
+from zoviz.problems import NonconvexQCQP
+from zoviz.problems.quadratic.base import Quadratics
+from zoviz.solvers import ZOSPLM
+from zoviz.solvers.constrained.zo_splm import SPLMState
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -31,11 +36,6 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
-from zoviz.problems import NonconvexQCQP
-from zoviz.problems.quadratic.base import Quadratics
-from zoviz.solvers import ZOSPLM
-from zoviz.solvers.constrained.zo_splm import SPLMState
-from zoviz.solvers.step_rules import FAR
 
 FALL, MARGIN, ERROR = "fall", "margin", "error"
 """Names of figures: of the mean fall, of what it is above the lemma's, and of the standard error of that."""

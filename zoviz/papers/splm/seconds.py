@@ -13,7 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import (
+from zoviz.papers.splm.table_2 import CAP, OURS, PAPER, published
+from zoviz.papers.timing import paces
+from zoviz.problems import NonconvexQCQP
+from zoviz.solvers import Solver
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -27,10 +31,6 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
-from zoviz.papers.splm.table_2 import CAP, OURS, PAPER, published
-from zoviz.papers.timing import paces
-from zoviz.problems import NonconvexQCQP
-from zoviz.solvers import Solver
 
 SECONDS = {"ZOSPLM": {50: 0.412, 100: 0.479, 200: 0.810}, "SZOConEX": {50: 0.707, 100: 1.112, 200: 1.506}}
 SECONDS["ZOALM"] = {50: 0.424, 100: 0.498, 200: 0.916}

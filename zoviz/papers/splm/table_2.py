@@ -19,7 +19,13 @@ import numpy as np
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.estimators import Sphere
-from zoviz.papers.experiment import (
+from zoviz.problems import NonconvexQCQP
+from zoviz.runs.engine.columns import CALLS, ITERATION, STATIONARITY
+from zoviz.runs.references import Reference
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -34,12 +40,7 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
-from zoviz.papers.live import Live, Reference
-from zoviz.problems import NonconvexQCQP
-from zoviz.runs.engine.columns import CALLS, ITERATION, STATIONARITY
-from zoviz.runs.run import Run
-from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.studies.live import Live
 
 PAPER = {
     "ZOSPLM": {50: 496, 100: 1309, 200: 1962},

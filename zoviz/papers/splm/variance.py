@@ -13,11 +13,11 @@ from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import Measured
-from zoviz.papers.live import Live
 from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
+from zoviz.studies.experiment import Measured
+from zoviz.studies.live import Live
 
 AT_START, AT_REST = "a start", "the point of slope 0"
 ERROR = "squared error"

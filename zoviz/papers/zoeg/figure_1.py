@@ -19,7 +19,12 @@ import numpy as np
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.estimators import Gaussian, GradientEstimator, Sphere
-from zoviz.papers.experiment import (
+from zoviz.problems import LoadTracking
+from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -35,12 +40,7 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
-from zoviz.papers.live import Live
-from zoviz.problems import LoadTracking
-from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
-from zoviz.runs.run import Run
-from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.studies.live import Live
 
 METHODS: dict[str, tuple[type[GradientEstimator], dict[str, Any]]] = {
     "ZOEG": (Sphere, {}),

@@ -15,7 +15,13 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.estimators import Block
-from zoviz.papers.experiment import (
+from zoviz.papers.zoeg.figure_1 import CONSTANT, METHODS, course
+from zoviz.papers.zoeg.table_2 import last_entry
+from zoviz.problems import LoadTracking
+from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
+from zoviz.runs.run import Run
+from zoviz.solvers import ZOBCEG
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -33,12 +39,6 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
-from zoviz.papers.zoeg.figure_1 import CONSTANT, METHODS, course
-from zoviz.papers.zoeg.table_2 import last_entry
-from zoviz.problems import LoadTracking
-from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
-from zoviz.runs.run import Run
-from zoviz.solvers import ZOBCEG
 
 RELATIVE, KILOWATT = 0.01, 1.0
 """Error and violation within which a run has arrived: the middle levels of Table 2."""

@@ -25,7 +25,10 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Sphere
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import (
+from zoviz.papers.zoeg.table_2 import last_entry
+from zoviz.problems import ACLoadTracking
+from zoviz.solvers import ZOBCEG, ZOEG, Solver
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -42,9 +45,6 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
-from zoviz.papers.zoeg.table_2 import last_entry
-from zoviz.problems import ACLoadTracking
-from zoviz.solvers import ZOBCEG, ZOEG, Solver
 
 LEVELS = (0.3, 0.1)
 CONVERGED = 0.1

@@ -17,7 +17,12 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.estimators import Block
-from zoviz.papers.experiment import (
+from zoviz.problems import LoadTracking
+from zoviz.runs.engine.columns import GAP, ITERATION, RELATIVE_GAP, VIOLATION
+from zoviz.runs.references import Reference
+from zoviz.runs.run import Run
+from zoviz.solvers import ZOBCEG
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -32,11 +37,7 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
-from zoviz.papers.live import Live, Reference
-from zoviz.problems import LoadTracking
-from zoviz.runs.engine.columns import GAP, ITERATION, RELATIVE_GAP, VIOLATION
-from zoviz.runs.run import Run
-from zoviz.solvers import ZOBCEG
+from zoviz.studies.live import Live
 
 LEVELS = [(RELATIVE_GAP, 0.05), (RELATIVE_GAP, 0.01), (RELATIVE_GAP, 0.001)]
 LEVELS += [(VIOLATION, 5.0), (VIOLATION, 1.0), (VIOLATION, 0.1)]

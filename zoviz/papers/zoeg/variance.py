@@ -14,7 +14,8 @@ from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import Oracle
-from zoviz.papers.experiment import (
+from zoviz.problems import NonconvexQCQP
+from zoviz.studies.experiment import (
     STANDARD_ERRORS,
     Claim,
     Experiment,
@@ -28,7 +29,6 @@ from zoviz.papers.experiment import (
     plain,
     weakest,
 )
-from zoviz.problems import NonconvexQCQP
 
 PRINTED, NO_NINE, NO_DIMENSION = "as printed", "without the factor 9", "without a factor d"
 SIZE = 20

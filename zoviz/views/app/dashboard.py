@@ -17,12 +17,13 @@ from panel.io.location import Location
 
 from zoviz.core.threads.look_queue import LookQueue
 from zoviz.diagnosis.step_limits import limits_of
-from zoviz.papers.live import Live, Reference
 from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import LiveRuns
+from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
+from zoviz.studies.live import Live
 from zoviz.views.app.gallery import Gallery
 from zoviz.views.app.guide import Guide
 from zoviz.views.app.header import Header, begins_dark

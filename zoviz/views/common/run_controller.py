@@ -14,12 +14,12 @@ import param
 from zoviz.core.errors import ZovizError
 from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.verdict import Verdict, verdict_of
-from zoviz.papers.live import Reference
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.live_runs import LiveRuns
+from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun

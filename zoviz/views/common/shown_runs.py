@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from zoviz.papers.live import Reference
 from zoviz.problems.base import Problem
+from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import PALETTE

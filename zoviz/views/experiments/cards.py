@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import param
 from panel.custom import JSComponent
 
-from zoviz.papers.contents import TITLES, Row
+from zoviz.studies.contents import TITLES, Row
 from zoviz.views.experiments.overview import NOT_MEASURED, Overview, Record
 from zoviz.views.experiments.words import FEW, VERDICT_STYLE, brief_claims_html, states_html, verdict_html
 

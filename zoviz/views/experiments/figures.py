@@ -11,7 +11,7 @@ from bokeh.events import LegendItemClick, Tap
 from bokeh.models import HoverTool
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Panel
+from zoviz.studies.experiment import Panel
 from zoviz.views.common.figure_frame import columns_of, empty_figure, legend_above
 from zoviz.views.experiments.thumbnail import inks, placed, share, spread
 

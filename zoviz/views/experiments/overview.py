@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from zoviz.papers.contents import TITLES, Row, contents
-from zoviz.papers.experiment import Experiment, Verdict
-from zoviz.papers.reproduction import Reproduction, experiments
+from zoviz.studies.contents import TITLES, Row, contents
+from zoviz.studies.experiment import Experiment, Verdict
+from zoviz.studies.reproduction import Reproduction, experiments
 
 NOT_RECORDED, NOT_MEASURED = "not recorded", "nothing measured yet"
 """What stands in the place of a verdict: where the full size was not run, and where there is no experiment."""

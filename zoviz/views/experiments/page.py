@@ -11,8 +11,8 @@ import panel as pn
 import param
 
 from zoviz.core.threads.background_work import in_background
-from zoviz.papers.contents import TITLES
-from zoviz.papers.live import Live
+from zoviz.studies.contents import TITLES
+from zoviz.studies.live import Live
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.search_list import SearchList

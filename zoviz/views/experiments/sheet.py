@@ -9,9 +9,9 @@ from typing import Any
 import panel as pn
 import param
 
-from zoviz.papers.experiment import Panel, Table
-from zoviz.papers.live import Live
-from zoviz.papers.reports import sentences
+from zoviz.studies.experiment import Panel, Table
+from zoviz.studies.live import Live
+from zoviz.studies.reports import sentences
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import Grid, note, scrolling_html, section, update_changed

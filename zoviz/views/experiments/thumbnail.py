@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Panel, array
+from zoviz.studies.experiment import Panel, array
 from zoviz.views.common.colours import PALETTE, REFERENCE
 
 WIDTH, HEIGHT = 260, 84

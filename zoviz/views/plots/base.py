@@ -16,8 +16,8 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.papers.live import Reference
 from zoviz.runs.engine.trace import Snapshot
+from zoviz.runs.references import Reference
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.figure_frame import HEIGHT
 from zoviz.views.plots.line_data import (

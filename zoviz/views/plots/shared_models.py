@@ -33,7 +33,7 @@ from bokeh.models.annotations import Span
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
-from zoviz.papers.live import Reference
+from zoviz.runs.references import Reference
 from zoviz.views.common.bokeh_internals import forget_bounds
 from zoviz.views.common.colours import PRINTED, REFERENCE
 from zoviz.views.common.figure_frame import SHORT

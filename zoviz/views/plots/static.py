@@ -14,11 +14,11 @@ from bokeh.models import BasicTickFormatter, ColumnDataSource, HoverTool
 from zoviz.benchmark.profiles import Profile, band, places
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.papers.experiment import Panel, array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
+from zoviz.studies.experiment import Panel, array
 from zoviz.views.common.colours import PALETTE, REFERENCE
 from zoviz.views.common.panel_internals import bring_figures_styles
 from zoviz.views.plots.base import PlotView

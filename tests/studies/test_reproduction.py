@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from zoviz.core.errors import ZovizError
-from zoviz.papers.experiment import (
+from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
@@ -27,8 +27,8 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
-from zoviz.papers.reports import html, markdown
-from zoviz.papers.reproduction import Reproduction, changes, experiments
+from zoviz.studies.reports import html, markdown
+from zoviz.studies.reproduction import Reproduction, changes, experiments
 
 
 class Falls(Experiment):

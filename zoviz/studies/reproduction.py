@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, named
-from zoviz.papers.experiment import Claim, Experiment, Measured, Verdict
+from zoviz.studies.experiment import Claim, Experiment, Measured, Verdict
 from zoviz.studies.process_pool import process_pool
 
 PACKAGE = "zoviz.papers"

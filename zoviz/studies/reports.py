@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from zoviz.papers.experiment import Table
-from zoviz.papers.reproduction import Reproduction
+from zoviz.studies.experiment import Table
+from zoviz.studies.reproduction import Reproduction
 
 _VERDICTS = ("Place", "Claim", "Verdict", "Figures", "Without what it credits")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from zoviz.papers.experiment import Experiment
-from zoviz.papers.live import Live, Reference, order
-from zoviz.papers.reproduction import Reproduction, experiment_named, experiments
 from zoviz.papers.zoeg.table_2 import PAPER
 from zoviz.runs.engine.columns import GAP, ITERATION, NORMAL_RESIDUAL, STATIONARITY, VIOLATION
+from zoviz.runs.references import Reference, order
+from zoviz.studies.experiment import Experiment
+from zoviz.studies.live import Live
+from zoviz.studies.reproduction import Reproduction, experiment_named, experiments
 
 DECLARED = [name for name, cls in experiments().items() if cls.live is not Experiment.live]
 

@@ -12,7 +12,7 @@ import numpy as np
 import param
 
 from zoviz.core.types import Array
-from zoviz.papers.live import Live
+from zoviz.studies.live import Live
 
 Figures = dict[str, Any]
 """What one part of an experiment measured: names, and numbers, text or lists of them, as JSON holds them."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from zoviz.papers.reproduction import Reproduction, experiments
+from zoviz.studies.reproduction import PACKAGE, Reproduction, experiments
 
-TITLES = {
-    "splm": "A Zeroth-Order Primal-Dual Method for Constrained Black-Box Problem with Black-Box Convex Constraints",
-    "zoeg": "A Zeroth-Order Extra-Gradient Method for Black-Box Constrained Optimization",
-    "conex": "Stochastic Zeroth-order Functional Constrained Optimization: Oracle Complexity and Applications",
-    "salm": "Stochastic Smoothed Primal-Dual Algorithms for Nonconvex Optimization with Linear Inequality Constraints",
-    "sogd": "Stochastic Regret Guarantees for Online Zeroth- and First-Order Bilevel Optimization",
-}
+
+def _listed() -> dict[str, Any]:
+    """Return what ``contents.toml`` has: the papers' titles, and for each paper its entries."""
+    return tomllib.loads((resources.files(PACKAGE) / "contents.toml").read_text(encoding="utf-8"))
+
+
+TITLES: Mapping[str, str] = _listed()["titles"]
 """The papers by their short names."""
 
 
@@ -45,11 +46,10 @@ def contents() -> list[Row]:
     list of Row
         In the order of ``contents.toml``.
     """
-    text = (resources.files("zoviz.papers") / "contents.toml").read_text(encoding="utf-8")
-    measured = _measured()
+    listed, measured = _listed(), _measured()
     rows = []
-    for paper, entries in tomllib.loads(text).items():
-        for entry in entries:
+    for paper in TITLES:
+        for entry in listed[paper]:
             place = entry["place"]
             figures = entry.get("figures")
             state = f"not converted: {figures}" if figures else "not measured"

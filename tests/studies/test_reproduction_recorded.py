@@ -9,7 +9,7 @@ import pytest
 
 from helpers.project import ROOT
 from zoviz.core.errors import MissingExtra
-from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments
+from zoviz.studies.reproduction import Reproduction, changes, experiment_named, experiments
 
 FILES = sorted((ROOT / "zoviz" / "papers" / "recorded").glob("*.json"))
 QUICK = [path for path in FILES if path.stem.endswith("-quick")]

@@ -1,13 +1,9 @@
-"""What a page needs to run a method of an experiment live, with the numbers that the paper prints as lines on plots."""
+"""Numbers that a paper prints, as lines on the plots of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
-
-from zoviz.problems.base import Problem
-from zoviz.runs.engine.columns import CALLS
-from zoviz.solvers.base import Solver
+from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class Reference(NamedTuple):
@@ -40,40 +36,6 @@ class Reference(NamedTuple):
     def label(self) -> str:
         """The entry of a legend."""
         return f"paper: {self.says} ({self.place})"
-
-
-class Live(NamedTuple):
-    """A run that a page can begin: a method of an experiment as it was measured, for a person who watches.
-
-    Attributes
-    ----------
-    title : str
-        Method and instance in a few words.
-    problem : Problem
-    solver : Solver
-    settings : mapping of str to object
-        Replicas, seed, budgets and targets by the names that a page's form has: replicas, seed, iterations, calls,
-        samples, seconds, gap, violation, stationarity, stop_at_targets. There is no budget but those that it names.
-    parts : tuple of str
-        The parts of the experiment that were measured so.
-    references : tuple of Reference
-    axis : str
-        What the plots are drawn against at the beginning.
-    log_x : bool
-        Whether on a logarithmic axis.
-    note : str
-        What a reader must know: where it differs from what was measured, and how to read the paper's lines.
-    """
-
-    title: str
-    problem: Problem
-    solver: Solver
-    settings: Mapping[str, Any]
-    parts: tuple[str, ...] = ()
-    references: tuple[Reference, ...] = ()
-    axis: str = CALLS
-    log_x: bool = False
-    note: str = ""
 
 
 ORDER_POINTS = 25

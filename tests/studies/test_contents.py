@@ -5,10 +5,11 @@ from __future__ import annotations
 import tomllib
 
 from helpers.project import ROOT
-from zoviz.papers.contents import contents
-from zoviz.papers.reproduction import experiments
+from zoviz.studies.contents import contents
+from zoviz.studies.reproduction import experiments
 
 TEXT = tomllib.loads((ROOT / "zoviz" / "papers" / "contents.toml").read_text(encoding="utf-8"))
+PAPERS = list(TEXT.pop("titles"))
 
 
 def test_each_place_of_a_paper_stands_there_once_and_names_what_there_is() -> None:
@@ -17,7 +18,7 @@ def test_each_place_of_a_paper_stands_there_once_and_names_what_there_is() -> No
         assert len(places) == len(set(places)), paper
         assert all(set(entry) <= {"place", "says", "figures"} and entry["says"] for entry in entries)
         assert all((ROOT / entry["figures"]).exists() for entry in entries if "figures" in entry)
-    assert list(TEXT) == ["splm", "zoeg", "conex", "salm", "sogd"]
+    assert list(TEXT) == PAPERS == ["splm", "zoeg", "conex", "salm", "sogd"]
 
 
 def test_every_claim_of_an_experiment_has_its_row() -> None:
