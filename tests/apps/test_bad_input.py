@@ -114,8 +114,8 @@ def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[
     lab.page.get_by_text("Not offered here: ").click()
     lab.page.get_by_text("ZOBCEG moves single coordinates and needs a box as domain").wait_for()
     lab.page.get_by_role("combobox").nth(1).click()
-    lab.page.get_by_role("option").first.wait_for()
-    offered = lab.page.get_by_role("option").all_inner_texts()
+    lab.page.locator("[role=option]:visible").first.wait_for()
+    offered = lab.page.locator("[role=option]:visible").all_inner_texts()
     assert "ZO-SPLM" in offered and "ZOBCEG" not in offered
     lab.page.keyboard.press("Escape")
     lab.settle(Iterations="30", Seconds="none")

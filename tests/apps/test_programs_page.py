@@ -67,7 +67,7 @@ def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store,
     lab.press("Stop")
     lab.end("stopped")
 
-    lab.press("Stored runs")
+    lab.enter("Stored runs")
     lab.page.locator(".tabulator-row").nth(1).wait_for()
     assert printed(lab).is_hidden()
     for words in ("begun so", "first", "to be forked"):

@@ -46,7 +46,7 @@ def rows(lab: Any) -> list[str]:
 def open_list(lab: Any) -> float:
     """Open the list; seconds until its first line is there."""
     begun = time.perf_counter()
-    lab.press("Stored runs")
+    lab.enter("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
     return time.perf_counter() - begun
 
@@ -73,8 +73,11 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     heads = lab.page.locator(".tabulator-col-title").all_inner_texts()
     assert {"Problem", "Gap", "Verdict", "Parameters"} <= set(heads)
     assert "Nonconvex QCQP" in rows(lab)[0]
-    lab.until(lambda: all(re.search("converging|solved|stalled", row) for row in rows(lab)), "each has its verdict")
-    lab.page.locator(".tabulator-col", has_text="Label").first.click()
+    lab.until(
+        lambda: all(re.search("converging|solved|stalled|budget ended", row) for row in rows(lab)),
+        "each has its verdict",
+    )
+    lab.page.locator(".tabulator-col", has_text="Name").first.click()
     lab.until(lambda: "narrow" in rows(lab)[0] and "wide" in rows(lab)[1], "ordered by the head")
     lab.page.get_by_label("Search", exact=True).fill("narrow")
     lab.page.keyboard.press("Enter")
@@ -106,7 +109,7 @@ def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_la
     lab = open_lab(serve().url)
     multiply(store, 8)
     open_list(lab)  # once, for what is made at the first time only
-    lab.press("Run")
+    lab.enter("Run")
     few = min(reopened(lab) for _ in range(3))
     with store.database.writing() as connection:
         row = dict(connection.execute(select(RUNS).limit(1)).mappings().one())
@@ -114,7 +117,7 @@ def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_la
         connection.execute(insert(RUNS), many)
     lab.visit(lab.page.url)
     open_list(lab)
-    lab.press("Run")
+    lab.enter("Run")
     assert store.count() == 10_000
     quick = min(reopened(lab) for _ in range(3))
     print(f"10 runs {few:.3f} s, 10,000 runs {quick:.3f} s, ratio {quick / few:.2f}")
@@ -125,7 +128,7 @@ def reopened(lab: Any) -> float:
     """Seconds to open the list once more."""
     seconds = open_list(lab)
     lab.page.get_by_text(" of ").first.wait_for()
-    lab.press("Run")
+    lab.enter("Run")
     lab.until(lambda: lab.page.locator(".tabulator-row").first.is_hidden(), "the list gone")
     return seconds
 
@@ -134,7 +137,7 @@ def test_a_run_outlives_its_page_and_another_page_steers_it(store: Store, serve:
     server = serve()
     lab = open_lab(server.url)
     lab.settle(Seconds="600")
-    lab.press("Run")  # the room, which has the switch
+    lab.enter("Run")  # the room, which has the switch
     lab.page.get_by_label("Keep running when the page is closed").click()
     lab.start()
     lab.page.close()

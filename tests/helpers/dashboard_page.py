@@ -99,6 +99,10 @@ class Lab:
         """Press a button by its label."""
         self.page.get_by_role("button", name=button, exact=True).click(timeout=1000 * self.patience)
 
+    def enter(self, room: str) -> None:
+        """Open a room by its tab."""
+        self.page.get_by_role("tab", name=room, exact=True).click(timeout=1000 * self.patience)
+
     def enabled(self, button: str) -> bool:
         """Whether a button is there and can be pressed."""
         found = self.page.get_by_role("button", name=button, exact=True)
@@ -106,10 +110,11 @@ class Lab:
 
     def unfold(self, part: str) -> None:
         """Show all parameters of a part of the form: Problem, Solver or Run."""
-        more = self.page.get_by_role("button", name=re.compile(f"More · {FOLDS[part]}"))
-        if more.count() and more.is_visible():
+        more = self.page.get_by_role("button", name=re.compile(f"(More|Fewer) · {FOLDS[part]}"))
+        more.wait_for()  # a room that was just opened
+        if more.get_attribute("aria-expanded") == "false":
             more.click()
-            more.wait_for(state="detached")
+            self.until(lambda: more.get_attribute("aria-expanded") == "true", "there are more fields")
 
     def field(self, label: str) -> Any:
         """A number field by its label."""
@@ -130,8 +135,12 @@ class Lab:
 
     def choose(self, select: str, option: str) -> None:
         """Choose from a drop-down list."""
-        self.page.get_by_role("combobox", name=select, exact=True).click()
-        self.page.get_by_role("option", name=option, exact=True).click()
+        box = self.page.get_by_role("combobox", name=select, exact=True)
+        if box.evaluate("box => box.matches('select')"):
+            box.select_option(label=option)
+        else:
+            box.click()
+            self.page.locator("[role=option]:visible").get_by_text(option, exact=True).click()
 
     def status(self) -> str:
         """ready, running, paused, finished, stopped or failed."""

@@ -123,7 +123,7 @@ def stored_runs(lab: Lab, url: str) -> None:
     """The list of what the states before it left in the store, one of it chosen."""
     begin(lab, url, problem="Pressure vessel design", **{"run.seconds": 2})
     ended(lab)
-    lab.press("Stored runs")
+    lab.enter("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
     lab.page.locator(".tabulator-row").first.locator(".tabulator-cell").nth(2).click()
     lab.page.wait_for_timeout(2500)

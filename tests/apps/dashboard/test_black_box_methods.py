@@ -88,7 +88,7 @@ def assert_same(one: StoredRun, other: StoredRun) -> None:
 
 def take_up(lab: Lab, button: str) -> None:
     """Open the list of stored runs and press a button for the newest."""
-    lab.press("Stored runs")
+    lab.enter("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
     tick(lab, button)
     lab.press(button)

@@ -78,16 +78,16 @@ def test_the_range_forgets_the_runs_that_are_gone(lab: Lab) -> None:
 
 @pytest.mark.slow  # tests/views/compare has the room without a browser
 def test_the_room_to_compare_follows_the_runs_on_the_plots(lab: Lab) -> None:
-    lab.page.get_by_role("button", name="Compare", exact=True).click()
+    lab.enter("Compare")
     lab.page.get_by_text("Compare runs side by side").wait_for()
-    lab.page.get_by_role("button", name="Run", exact=True).click()
+    lab.enter("Run")
     lab.settle(Iterations="400", Seconds="auto", Replicas="10")
     lab.start("run1")
     lab.end("finished")
     lab.settle(Iterations="20")
     lab.start("run2")
     lab.end("finished")
-    lab.page.get_by_role("button", name="Compare", exact=True).click()
+    lab.enter("Compare")
     rows = lab.page.locator("table.zoviz-compare tbody tr:not(.group)")
     lab.until(lambda: rows.count() == 2, "both runs are rows")
     title = "return find('plot-Replicas')?.title.text ?? ''"

@@ -34,7 +34,7 @@ return [line.name, box.x + view.frame.x_scale.compute(x[i]), box.y + view.frame.
 
 def open_room(lab: Lab) -> None:
     """Open the room, and wait for its cards."""
-    lab.press("Experiments")
+    lab.enter("Experiments")
     lab.page.locator("article.card").first.wait_for(timeout=1000 * PATIENCE)
 
 

@@ -40,5 +40,5 @@ def test_a_closed_drawer_and_closed_rooms_are_not_to_be_seen(lab: Lab) -> None:
         assert not lab.page.get_by_role("button", name="Certify this point").is_visible()
         assert_nothing_hidden_is_seen(lab, "after it was closed")
     for room in ("Experiments", "Compare", "Run"):
-        lab.page.get_by_role("button", name=room, exact=True).click()
+        lab.enter(room)
         assert_nothing_hidden_is_seen(lab, room)

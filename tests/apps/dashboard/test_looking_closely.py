@@ -150,8 +150,8 @@ status.properties.tags.change.connect(() => note(/zoviz-chip[^>]*>([^<]*)</.exec
 find("wire-run1").properties.data.change.connect(() => note("lines"));
 find("source-run1").properties.data.change.connect(() => note("lines"));
 for (const d of Bokeh.documents) for (const m of d._all_models.values())
-    if (["Start", "Pause", "Stop"].includes(m.data?.label))
-        m.data.properties.disabled.change.connect(() => note(m.data.label));
+    if (["Start", "Pause", "Stop"].includes(m.label))
+        for (const one of [m.properties.disabled, m.properties.label]) one.change.connect(() => note(m.label));
 """
 
 

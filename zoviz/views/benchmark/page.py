@@ -147,7 +147,7 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         select = SearchList.of_room(self.param.study, 300)
-        bar = pn.FlexBox(select, *self.buttons.values(), align_items="center")
+        bar = pn.FlexBox(select, *self.buttons.values(), align_items="end")
         self.read()
         parts = (self.form, bar, self.sentence, self.progress, self.hint, self._results)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)

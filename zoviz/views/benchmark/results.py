@@ -33,7 +33,8 @@ _SEED = 0
 """Of simulated restarts: the same curves from the same runs."""
 _RESTARTS = 20
 """Simulated running times of each problem and target."""
-LEVELS = {f"10^-{power}": -float(power) for power in range(1, 11)}
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+LEVELS = {"10⁻" + str(power).translate(_RAISED): -float(power) for power in range(1, 11)}
 """Shares of the initial gap, as powers of ten."""
 _LISTED = 12
 """Problems that are listed of a step."""
@@ -118,7 +119,7 @@ class BenchmarkResults(param.Parameterized):
         """Return what is shown, from above: rows of the page itself, whose heights change with what they hold."""
         widths = {"level": 130, "kind": 300, "dimension": 190}
         lists = [SearchList.of_room(self.param[name], width) for name, width in widths.items()]
-        restarts = CheckBox.from_param(self.param.restarts, sizing_mode=None)
+        restarts = CheckBox.from_param(self.param.restarts)
         files = {
             "Runs, CSV": ("benchmark.csv", lambda: self.runs_file(".csv")),
             "Parquet": ("benchmark.parquet", lambda: self.runs_file(".parquet")),

@@ -33,6 +33,9 @@ class CheckBox(_OnOff):
 
     kind = "check"
 
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"sizing_mode": None, **params})
+
 
 class MoreButton(_OnOff):
     """A button that shows further fields, and hides them again; its value says whether they are shown."""

@@ -37,6 +37,7 @@ td {padding: 0 8px; white-space: nowrap} .number {text-align: right} .menu {widt
 .current {background: color-mix(in srgb, var(--panel-primary-color, #1d5c96) 12%, transparent)}
 .off .swatch, .off .verdict {filter: grayscale(1)} .off .swatch {opacity: .4}
 .off .run input, .off .number {color: color-mix(in srgb, currentColor 75%, transparent)}
+input {field-sizing: content; min-width: 4ch}
 input {font: inherit; color: inherit; background: none; border: 1px solid transparent; border-radius: 4px;
   padding: 1px 3px; max-width: 60%} .current input {font-weight: 700}
 input:hover, input:focus {border-color: color-mix(in srgb, currentColor 40%, transparent)}
