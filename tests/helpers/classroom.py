@@ -141,11 +141,8 @@ class Student:
         """Type another number of directions."""
         assert self.wire is not None
         batch = str(self.chance.randint(5, 8))
-        answer = await self.wire.patch(raw.changed(self.widgets["Batch size k"], "value", batch))
-        if (await asyncio.wait_for(answer, 120))["type"] == "OK":
-            self.changes += 1
-        else:
-            self.failures.append(f"{self.name}: a change was refused")
+        self.changes += 1
+        await raw.say(self.wire, self.widgets["Batch size k"], {"seq": self.changes, "text": batch})
 
     async def leave(self) -> None:
         """Close the page."""

@@ -187,6 +187,16 @@ def events(canary: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for node in ("click", "msg", "__init__", "os.system", code, "../../etc/passwd", None, 3):
         for data in (click, code, None):
             yield "dom_event", {"node": node, "data": data}
+    what: dict[str, list[Any]] = {
+        "do": ["make", "agree", code],
+        "text": [code, "1e309", "9" * 400],
+        "title": [code, ["auto"]],
+        "on": [code, 3],
+        "open": [code, "../x", None],
+        "value": [code, 1e308, -(2**40), None, [1]],
+    }
+    for number, (name, value) in enumerate((name, one) for name, own in what.items() for one in own):
+        yield "data_event", {"data": {"type": "map", "entries": [["seq", number], [name, value]]}}
     for column, row in (("label", 0), ("label", -1), ("notes", 10**9), ("os:system", 0), (None, None), (code, "0")):
         yield "table-edit", {"column": column, "row": row, "value": code, "old": None, "pre": False}
         yield "cell-click", {"column": column, "row": row, "value": code}

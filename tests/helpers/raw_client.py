@@ -206,13 +206,18 @@ def labelled(document: Any) -> dict[str, str]:
     """The id of each widget by its label, and of each component without one by the name of its class."""
     labels: dict[str, str] = {}
     for part in parts(document["roots"]):
-        data = part.attributes.get("data")
-        shown = data.get("attributes", {}) if isinstance(data, dict) else {}
-        spec = dict(shown.get("spec", {}).get("entries", ()))
-        label = spec.get("label") or part.attributes.get("label") or part.attributes.get("class_name")
-        if isinstance(label, str):
+        names = [_spec(part).get("label"), *(part.attributes.get(name) for name in ("label", "title", "class_name"))]
+        label = next((one for one in names if isinstance(one, str) and one), None)
+        if label is not None:
             labels.setdefault(label, part.id)
     return labels
+
+
+def _spec(part: Part) -> dict[str, Any]:
+    """What a form's own widget draws; empty for all others."""
+    data = part.attributes.get("data")
+    shown = data.get("attributes", {}) if isinstance(data, dict) else {}
+    return dict(shown.get("spec", {}).get("entries", ()))
 
 
 async def say(wire: Any, id: str, message: Mapping[str, Any]) -> None:
@@ -250,11 +255,13 @@ async def log_in(port: int, password: str, user: str = "user") -> str:
 
 
 async def unfolded(wire: Wire) -> Any:
-    """The document once each of its tabs was shown: what is on a tab is made when that is first seen."""
-    document = await wire.document()
-    data = (part.attributes.get("data") for part in parts(document["roots"]))
-    tabs = next(one["id"] for one in data if isinstance(one, dict) and "Tabs" in one.get("name", ""))
-    for at in (1, 2, 0):
-        await asyncio.wait_for(await wire.patch(changed(tabs, "active", at)), 120)
-        await asyncio.sleep(0.3)
+    """The document with all fields of its form: what is folded away is made when it is first shown."""
+    assert (await asyncio.wait_for(await wire.patch(ready()), 120))["type"] == "OK"
+    folds: list[str] = []
+    while not folds:
+        await asyncio.sleep(0.2)
+        document = await wire.document()
+        folds = [part.id for part in parts(document["roots"]) if _spec(part).get("kind") == "more"]
+    for fold in folds:
+        await say(wire, fold, {"seq": 1, "on": True})
     return await wire.document()

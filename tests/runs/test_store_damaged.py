@@ -12,9 +12,10 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from helpers.stores import Small
+from zoviz.core.encoding.binary import pack
 from zoviz.core.errors import ZovizError
 from zoviz.runs.storage.database import StoreError
-from zoviz.runs.storage.schema import RECIPES, RUNS, SEGMENTS, SNAPSHOTS
+from zoviz.runs.storage.schema import RECIPES, RUNS, SEGMENTS, SNAPSHOTS, sealed
 from zoviz.runs.store import Store
 
 # --- damage -----------------------------------------------------------------------------------------------------------
@@ -117,3 +118,21 @@ def test_a_state_that_cannot_be_stored_is_said(store: Store, small: Small, monke
     assert len(store.load(run.id).trace) == 31
     with store.database.reading() as connection:
         assert connection.execute(select(SNAPSHOTS)).all() == []
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [{"x": 1}, {"hits": []}, {"hits": 3, "active": True, "spent_calls": "no"}, ["hits"]],
+    ids=["another thing", "parts missing", "parts of other kinds", "a list"],
+)
+def test_an_altered_outcome_is_told_when_its_run_is_loaded(store: Store, small: Small, altered: Any) -> None:
+    """Not later: a page has it on its plots by then, and would fail at each look."""
+    whole, broken = small(iterations=5), small(iterations=5)
+    for run in (whole, broken):
+        run.run()
+    with store.database.writing() as connection:
+        own = (SNAPSHOTS.c.run == broken.id, SNAPSHOTS.c.kind == "outcome")
+        connection.execute(update(SNAPSHOTS).where(*own).values(**sealed(pack(altered))))
+    with pytest.raises(ZovizError, match=f"Expected the outcome of the run {broken.id[:8]} .*hits"):
+        store.load(broken.id)
+    assert store.load(whole.id).hits == []

@@ -76,7 +76,7 @@ class StoredRun:
         self.journal = Journal(_changes(connection, run))
         self.trace = _course(connection, run, "trace", CAPACITY)
         self.path = _course(connection, run, "path", PATH_POINTS)
-        self._outcome = _snapshot(connection, run, "outcome")
+        self._outcome = _outcome(connection, run)
 
     def __repr__(self) -> str:
         return f"<run {self.id[:8]}: {self.record.solver} on {self.record.problem}, {self.status}>"
@@ -367,6 +367,23 @@ def _course(connection: Connection, run: str, kind: str, capacity: int) -> Trace
     query = select(SEGMENTS.c.stride, SEGMENTS.c.data).where(SEGMENTS.c.run == run, SEGMENTS.c.kind == kind)
     rows = connection.execute(query.order_by(SEGMENTS.c.number)).all()
     return assemble([(row.stride, row.data) for row in rows], capacity)
+
+
+def _outcome(connection: Connection, run: str) -> dict[str, Any]:
+    """Return how a run ended, by name; empty where it has not, or was killed.
+
+    It is read here and not where it is used: a page that shows the run would fail at each look at it.
+    """
+    outcome = _snapshot(connection, run, "outcome")
+    kinds = {"active": np.ndarray, "hits": list, "spent_calls": bool}
+    held = outcome if isinstance(outcome, dict) else {}
+    wrong = [name for name, kind in kinds.items() if type(held.get(name)) is not kind]
+    if outcome and wrong:
+        raise ZovizError(
+            f"Expected the outcome of the run {run[:8]} with {', '.join(kinds)}, got one whose {', '.join(wrong)} "
+            "cannot be read: it was damaged or altered. Other runs of the store can be used."
+        )
+    return outcome
 
 
 def _snapshot(connection: Connection, run: str, kind: str) -> dict[str, Any]:
