@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from sqlalchemy import select, update
 
-from zoviz import Run, Store
+from zoviz import Run
 from zoviz.core.sets import Ball
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
@@ -17,9 +13,8 @@ from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.papers.zoeg.load_tracking import instance, solve
-from zoviz.problems import BlackBox, LoadTracking
+from zoviz.problems import BlackBox
 from zoviz.runs.engine.startup import present
-from zoviz.runs.storage.schema import RECIPES
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
 
 WEIGHTS = np.array([0.01, 0.5, 1.0, 2.0, 9.0, 1e4, 0.0])
@@ -197,27 +192,3 @@ def test_a_run_says_when_units_are_evened(noise: dict[str, object], scaling: str
     assert run.result.ledger.calls["scaling"].tolist() == [4 + look] * run.replicas
     assert run.measured_units is not None
     assert (run.measured_units["width"] == SIZES).all() == (look == 0)
-
-
-def test_a_run_from_before_it_was_a_setting_repeats_as_it_was(tmp_path: Path) -> None:
-    with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
-        before = {"store": store, "curvature_scaling": "under noise"}
-        source = Run(LoadTracking(n=3, scaled=True), ZOCEG(), iterations=3, **before)
-        source.run()
-        with store.database.writing() as connection:
-            (text,) = connection.execute(select(RECIPES.c.settings)).one()
-            settings = json.loads(text)
-            del settings["curvature_scaling"]
-            connection.execute(update(RECIPES).values(settings=json.dumps(settings)))
-        stored = store.load(source.id)
-        assert stored.settings["curvature_scaling"] == "under noise"
-        replay = stored.replay()
-        replay.run()
-        third = store.load(replay.id).replay()
-        third.run()
-    today = Run(LoadTracking(n=3, scaled=True), ZOCEG(), iterations=3)
-    today.run()
-    for twin in (replay, third):
-        np.testing.assert_array_equal(twin.result.x, source.result.x)
-        assert twin.result.calls.tolist() == source.result.calls.tolist()
-    assert (today.result.calls == source.result.calls + 4 * 3 + 2).all()

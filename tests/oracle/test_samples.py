@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.core.errors import BudgetSpent, ZovizError
+from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.oracle.samples import XI, ZETA, SampleCounts
@@ -61,14 +61,3 @@ def test_an_oracle_goes_on_counting_where_its_snapshot_was_made() -> None:
         each(x)
         FirstOrder(each).residual(x, copy=2)
         assert (each.samples.xi.tolist(), each.samples.zeta.tolist()) == ([5, 5], [10, 10])
-    early = oracle.snapshot()
-    del early["samples"]
-    fresh = Oracle(problem, Streams(0, 2))
-    fresh.restore(early)
-    FirstOrder(fresh).gradient(x)
-    assert np.isnan([fresh.samples.xi, fresh.samples.zeta]).all(), "an early store did not count them"
-    again = Oracle(problem, Streams(0, 2))
-    again.restore(fresh.snapshot())
-    assert not again.samples.counted and again.samples.most is None
-    with pytest.raises(ZovizError, match="samples were counted from its beginning"):
-        Oracle(problem, Streams(0, 2), sample_limit=10).restore(early)

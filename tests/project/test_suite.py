@@ -103,9 +103,7 @@ def private_uses(tree: ast.AST) -> Iterator[int]:
 
 
 def test_what_is_private_is_left_alone() -> None:
-    # What made the store of an older version runs on that version only; and what tells when private parts of a library
-    # change has to name them.
-    own = {path: tree for path, tree in suite().trees.items() if path.parent.name != "data"}
-    trees = {path: tree for path, tree in own.items() if "_internals" not in path.name}
+    # What tells when private parts of a library change has to name them.
+    trees = {path: tree for path, tree in suite().trees.items() if "_internals" not in path.name}
     uses = [place(path, line) for path, tree in trees.items() for line in sorted(private_uses(tree))]
     assert len(uses) <= MOST_PRIVATE_USES, f"{len(uses)} uses of underscored members:\n" + "\n".join(uses)

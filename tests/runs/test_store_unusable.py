@@ -1,4 +1,4 @@
-"""Read-only, locked, newer, older stores, and what is no store's address: a sentence each."""
+"""Read-only and locked stores, other versions', and what is no store's address: a sentence each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert
 
 from helpers.stores import Small
+from zoviz.core.encoding.binary import pack
 from zoviz.core.errors import MissingExtra, ZovizError
+from zoviz.runs.engine import checkpoint
 from zoviz.runs.storage import database
 from zoviz.runs.storage.database import StoreError
-from zoviz.runs.storage.schema import MIGRATIONS, RUNS, VERSION, VERSIONS
+from zoviz.runs.storage.schema import VERSION, VERSIONS
 from zoviz.runs.store import Store
 
 # --- a store that cannot be written -----------------------------------------------------------------------------------
@@ -96,88 +98,29 @@ def test_a_locked_store_is_waited_for_and_then_done_without(
 # --- versions ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_newer_store_is_left_alone(store: Store, small: Small, path: Path) -> None:
+@pytest.mark.parametrize("other", [VERSION + 1, 7, 99])
+def test_a_store_of_another_version_is_left_alone(store: Store, small: Small, path: Path, other: int) -> None:
     small(iterations=3).run()
     with store.database.writing() as connection:
-        connection.execute(insert(VERSIONS).values(version=99, since=0.0))
+        connection.execute(insert(VERSIONS).values(version=other, since=0.0))
     store.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=rf"version {VERSION} at most, got version 99 in .*: .*update this"):
-        Store(f"sqlite:///{path}")
+    for create in (True, False):
+        sentence = rf"Expected a store of version {VERSION}, got version {other} in .*: .*use that version"
+        with pytest.raises(StoreError, match=sentence):
+            Store(f"sqlite:///{path}", create=create)
     assert path.read_bytes() == before
 
 
-def test_runs_that_version_3_did_not_count_have_no_samples(store: Store, small: Small, path: Path) -> None:
-    early, late = small(iterations=3), small(iterations=4)
-    early.run()
-    late.run()
-    with store.database.writing() as connection:
-        connection.exec_driver_sql("DROP TABLE studies")
-        connection.exec_driver_sql("DROP INDEX runs_owner")
-        for name in ("samples", "zeta_samples", "owner"):
-            connection.exec_driver_sql(f"ALTER TABLE runs DROP COLUMN {name}")
-        connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN samples BIGINT NOT NULL DEFAULT 0")
-        connection.execute(update(RUNS).where(RUNS.c.id == late.id).values(samples=7))
-        since = store.load(late.id).record.created - 1e-6
-        connection.execute(update(RUNS).where(RUNS.c.id == early.id).values(created=since - 10.0))
-        connection.execute(update(VERSIONS).values(version=3, since=since))
-    store.close()
-    with Store(f"sqlite:///{path}") as today:
-        assert [today.load(run.id).record.samples for run in (early, late)] == [None, 7]
-        assert [today.load(run.id).record.zeta_samples for run in (early, late)] == [None, None]
+def test_formats_begin_at_1(store: Store) -> None:
+    """From 0.1.0 on who raises one adds a migration and a test of it, and changes this one."""
+    assert store.database.version() == VERSION == checkpoint.VERSION == 1
+    assert pack(None).startswith(b"zoviz pack 1\n")
 
 
-def test_runs_of_before_there_were_owners_are_nobodys(store: Store, small: Small, path: Path) -> None:
-    small(iterations=3).run()
-    with store.database.writing() as connection:
-        connection.exec_driver_sql("DROP TABLE studies")
-        connection.exec_driver_sql("DROP INDEX runs_owner")
-        connection.exec_driver_sql("ALTER TABLE runs DROP COLUMN owner")
-        connection.execute(update(VERSIONS).values(version=5))
-    store.close()
-    with Store(f"sqlite:///{path}") as today:
-        assert [one.owner for one in today.runs()] == [""] and today.of_owner("ann").count() == 0
-        small(iterations=2, store=today.of_owner("ann")).run()
-        assert today.count() == 2 and today.of_owner("ann").count() == 1
-
-
-def test_a_store_of_before_studies_were_listed_lists_none_and_then_its_own(store: Store, path: Path) -> None:
-    with store.database.writing() as connection:
-        connection.exec_driver_sql("DROP TABLE studies")
-        connection.execute(update(VERSIONS).values(version=6))
-    store.close()
-    with Store(f"sqlite:///{path}") as today:
-        assert today.studies() == [] and today.study("s") is None
-        today.begin_study("s", {"runs": []})
-        today.end_study("s")
-        assert [(one.name, one.definition, one.active) for one in today.studies()] == [("s", {"runs": []}, False)]
-
-
-def test_an_older_store_is_brought_here(
-    store: Store, small: Small, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A step of migration, as it will be written when the tables change; all or nothing."""
-    run = small(iterations=3)
-    run.run()
-    steps: dict[int, Any] = {}
-    monkeypatch.setattr(database, "VERSION", VERSION + 2)
-    monkeypatch.setattr(database, "MIGRATIONS", steps)
-    steps[VERSION] = lambda connection: connection.execute(update(RUNS).values(notes="brought here"))
-
-    def fails(connection: Any) -> None:
-        connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN colour TEXT")
-        raise ZovizError("Expected a colour, got none.")
-
-    steps[VERSION + 1] = fails
-    with pytest.raises(ZovizError, match="Expected a colour"):
-        Store(f"sqlite:///{path}")
-    assert store.load(run.id).record.notes == "" and store.database.version() == VERSION
-    steps[VERSION + 1] = lambda connection: connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN colour TEXT")
-    with Store(f"sqlite:///{path}") as newer:
-        assert newer.load(run.id).record.notes == "brought here" and newer.database.version() == VERSION + 2
-        with newer.database.reading() as connection:
-            assert connection.exec_driver_sql("SELECT colour FROM runs").all() == [(None,)]
-            assert len(connection.execute(select(VERSIONS)).all()) == 2
-    assert MIGRATIONS.keys() == {1, 2, 3, 4, 5, 6}, (
-        "write a test of a new step: test_store_first_version has those of these"
-    )
+@pytest.mark.parametrize("content", [{"version": checkpoint.VERSION + 1}, {"version": 3}, {"iteration": 7}])
+def test_a_checkpoint_of_another_version_is_refused(content: dict[str, Any]) -> None:
+    got = content.get("version")
+    sentence = f"Expected a checkpoint of version {checkpoint.VERSION}, got {got}: .*resume the run with that one"
+    with pytest.raises(ZovizError, match=sentence):
+        checkpoint.points(pack(content))

@@ -51,11 +51,6 @@ class LedgerSums(NamedTuple):
     calls: Mapping[str, np.ndarray]
     failed: Mapping[str, np.ndarray]
 
-    @classmethod
-    def stored(cls, content: Mapping[str, Any] | None) -> LedgerSums | None:
-        """Return what a store has; None where a version without ledgers wrote it."""
-        return None if content is None else cls(**content)
-
 
 class Ledger:
     """The book of an oracle's calls by purpose.
@@ -63,15 +58,10 @@ class Ledger:
     Parameters
     ----------
     replicas : int
-
-    Attributes
-    ----------
-    counted : bool
-        False where a version without ledgers began the run: what calls were for is unknown then, not 0.
     """
 
     def __init__(self, replicas: int) -> None:
-        self._shape, self.counted = (replicas,), True
+        self._shape = (replicas,)
         self._calls: dict[Purpose, np.ndarray] = {}
         self._failed: dict[Purpose, np.ndarray] = {}
         # Calls that all replicas made alike, beyond those of ``_calls``: a plain number grows ten times as fast as an
@@ -106,28 +96,22 @@ class Ledger:
         return book
 
     @property
-    def sums(self) -> LedgerSums | None:
-        """The numbers so far, as copies; None where they are unknown."""
-        if not self.counted:
-            return None
+    def sums(self) -> LedgerSums:
+        """The numbers so far, as copies."""
         calls = {str(purpose): count + self._alike.get(purpose, 0) for purpose, count in self._calls.items()}
         return LedgerSums(calls, {str(purpose): count.copy() for purpose, count in self._failed.items()})
 
     def row(self, prefix: str) -> dict[str, Array]:
-        """Return the calls by purpose, (R,) each, under names that begin with a prefix; none where unknown."""
-        if not self.counted:
-            return {}
+        """Return the calls by purpose, (R,) each, under names that begin with a prefix."""
         return {prefix + purpose: count + self._alike.get(purpose, 0) for purpose, count in self._calls.items()}
 
-    def snapshot(self) -> dict[str, Any] | None:
-        """Return the numbers under names that stores hold; None where they are unknown."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return the numbers under names that stores hold."""
         sums = self.sums
-        return None if sums is None else {"calls": dict(sums.calls), "failed": dict(sums.failed)}
+        return {"calls": dict(sums.calls), "failed": dict(sums.failed)}
 
-    def restore(self, snapshot: Mapping[str, Any] | None) -> None:
-        """Go on from a snapshot; from none, mark what calls were for as unknown."""
-        self.counted = snapshot is not None
-        books = snapshot or {"calls": {}, "failed": {}}
+    def restore(self, books: Mapping[str, Any]) -> None:
+        """Go on from a snapshot."""
         self._calls = {Purpose(name): count.copy() for name, count in books["calls"].items()}
         self._alike = dict.fromkeys(self._calls, 0)
         self._failed = {Purpose(name): count.copy() for name, count in books["failed"].items()}

@@ -289,25 +289,21 @@ class Oracle:
         self.failed = snapshot["failed"].copy()
         self.all_active, self.any_failed = bool(self.active.all()), bool(self.failed.any())
         self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
-        self.best_h = snapshot["best_h"].copy() if "best_h" in snapshot else np.full_like(self.best_h, np.nan)
-        self.noise_found = snapshot.get("noise_found", False)  # which stores did not have from the beginning
+        self.best_h = snapshot["best_h"].copy()
+        self.noise_found = snapshot["noise_found"]
         self.contract = "independent" if self.noise_found else self._declared
-        self.keep(snapshot.get("kept", 0))
+        self.keep(snapshot["kept"])
         self._unjudged = None  # what was met before is in the best points
-        if snapshot.get("starts") is not None:  # which stores did not have from the beginning, as the sizes of rows
+        if snapshot["starts"] is not None:
             self.begin_at(snapshot["starts"])
         if self.units is not None:
-            self.set_units(self.units, snapshot.get("sizes"))
+            self.set_units(self.units, snapshot["sizes"])
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
-        if "samples" in snapshot:
-            self.samples.restore(snapshot["samples"])
-        elif self.sampled:
-            self.samples.forget()
-        self.ledger.restore(snapshot.get("ledger"))
-        if "memory" in snapshot:
-            self._memory.restore(snapshot["memory"])
-            self.recalled, self.idle = snapshot["recalled"].copy(), snapshot["idle"].copy()
+        self.samples.restore(snapshot["samples"])
+        self.ledger.restore(snapshot["ledger"])
+        self._memory.restore(snapshot["memory"])
+        self.recalled, self.idle = snapshot["recalled"].copy(), snapshot["idle"].copy()
 
     @property
     def may_differ(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.errors import BudgetSpent, ZovizError
+from zoviz.core.errors import BudgetSpent
 
 XI, ZETA = 0, 1
 """Parts of a sample: xi of the objective, and zeta, of which there may be several copies, each a part of its own."""
@@ -38,10 +38,6 @@ class SampleCounts:
         Samples of the objective's xi; of a bilevel problem, of the leader's f.
     zeta : ndarray of int, shape (R,)
         Samples of zeta: of rows A, b that are only sampled; of a bilevel problem, of the follower's g.
-
-    Notes
-    -----
-    Both are NaN, and stay so, where a version that counted none began the run.
     """
 
     def __init__(self, replicas: int, limit: int | None = None, zeta_limit: int | None = None) -> None:
@@ -51,34 +47,14 @@ class SampleCounts:
         self._sizes = (1, 1)
 
     @property
-    def counted(self) -> bool:
-        """Whether the counts are known: not where a version that counted none began the run."""
-        return bool(np.isfinite(self.xi).all())
+    def most(self) -> int:
+        """The largest count of xi over the replicas."""
+        return int(self.xi.max())
 
     @property
-    def most(self) -> int | None:
-        """The largest count of xi over the replicas; None where it is unknown."""
-        return int(self.xi.max()) if self.counted else None
-
-    @property
-    def most_zeta(self) -> int | None:
-        """The largest count of zeta over the replicas; None where it is unknown."""
-        return int(self.zeta.max()) if self.counted else None
-
-    def forget(self) -> None:
-        """Mark the counts as unknown (NaN), for a run that was begun by a version which counted no samples.
-
-        Raises
-        ------
-        ZovizError
-            Where there is a budget of samples, which could not be heeded.
-        """
-        if any(limit is not None for limit in self._limits.values()):
-            raise ZovizError(
-                "Expected a run whose samples were counted from its beginning for a budget of samples, got one of a "
-                "version that counted none: give a budget of calls or iterations."
-            )
-        self.xi = self.zeta = np.full(len(self.xi), np.nan)
+    def most_zeta(self) -> int:
+        """The largest count of zeta over the replicas."""
+        return int(self.zeta.max())
 
     def begin(self, size: int | tuple[int, ...]) -> None:
         """Begin a new sample, of mini-batches of this size: that of xi and that of zeta where there are two."""

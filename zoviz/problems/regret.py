@@ -223,9 +223,8 @@ class LocalRegret:
         """Go on from the sums of a snapshot."""
         self._rounds, self._regret, self._slope = snapshot["rounds"], snapshot["regret"], snapshot["slope"]
         self._errors = dict(snapshot["errors"])
-        # Early stores have none of these, and their problems no parameters that ask for them.
-        self._windowed, self._past = snapshot.get("windowed", self._windowed), list(snapshot.get("past", []))
-        if self._variations is not None and snapshot.get("variations") is not None:
+        self._windowed, self._past = snapshot["windowed"], list(snapshot["past"])
+        if self._variations is not None:
             self._variations.restore(snapshot["variations"])
 
     def row(self) -> dict[str, Array]:

@@ -11,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 from sqlalchemy import Connection, select
 
-from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
@@ -20,10 +19,10 @@ from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs import repeat, resume
 from zoviz.runs.best_design import BestDesign, Points, best_design
-from zoviz.runs.engine.checkpoint import ResumeData, points, unit_sizes
+from zoviz.runs.engine.checkpoint import ResumeData, points
 from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
-from zoviz.runs.engine.spec import FREE, LISTED, UNDER_NOISE, RunSpec
+from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
 from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
@@ -67,12 +66,10 @@ class StoredRun:
         self._store = store
         self.recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
         self.versions: dict[str, str] = json.loads(self.recipe["versions"])
-        renamed = legacy_names.PARAMETERS["Run"]
-        stored = {renamed.get(name, name): rebuild(held) for name, held in json.loads(self.recipe["settings"]).items()}
-        earlier = {"curvature_scaling": UNDER_NOISE}  # of runs from before it was a setting
-        self.settings: dict[str, Any] = earlier | stored | {name: getattr(record, name) for name in LISTED}
-        self.resolved = legacy_names.solver_values(rebuild(json.loads(self.recipe["resolved"])))
-        self.schedule = Journal(_change(rebuild(change)) for change in json.loads(self.recipe["schedule"]))
+        stored = {name: rebuild(held) for name, held in json.loads(self.recipe["settings"]).items()}
+        self.settings: dict[str, Any] = stored | {name: getattr(record, name) for name in LISTED}
+        self.resolved: dict[str, Any] = rebuild(json.loads(self.recipe["resolved"]))
+        self.schedule = Journal(Change(**rebuild(change)) for change in json.loads(self.recipe["schedule"]))
         self.journal = Journal(_changes(connection, run))
         self.trace = _course(connection, run, "trace", CAPACITY)
         self.path = _course(connection, run, "path", PATH_POINTS)
@@ -129,14 +126,14 @@ class StoredRun:
     @cached_property
     def problem(self) -> Problem:
         """The problem, rebuilt from its recipe."""
-        problem = rebuild(recipe.read(self.recipe["problem"]), trusted=self.trusted)
+        problem = rebuild(json.loads(self.recipe["problem"]), trusted=self.trusted)
         problem.restore(self.problem_snapshot)
         return problem
 
     @cached_property
     def solver(self) -> Solver:
         """The solver as it was at the start, rebuilt from its recipe."""
-        return rebuild(recipe.read(self.recipe["solver"]), trusted=self.trusted)
+        return rebuild(json.loads(self.recipe["solver"]), trusted=self.trusted)
 
     @cached_property
     def initial(self) -> RunSpec:
@@ -239,11 +236,9 @@ class StoredRun:
         """
         for kind, substitute in (("problem", problem), ("solver", solver)):
             if substitute is not None:
-                stored, own = recipe.read(self.recipe[kind]), substitute.clone()
+                stored, own = json.loads(self.recipe[kind]), substitute.clone()
                 if isinstance(own, Problem) and own.noise == UNKNOWN:  # nothing is said of it: it is what it was
                     own.noise = stored["values"].get("noise", UNKNOWN)
-                if "keeps_bounds" in own.param and stored["values"].get("keeps_bounds") is False:  # it came later
-                    own.param.update(keeps_bounds=False)
                 check_same(stored, describe(own), kind)
                 setattr(self, kind, own)
                 vars(self).pop("initial", None)
@@ -265,10 +260,7 @@ class StoredRun:
     @cached_property
     def measured_units(self) -> dict[str, Any] | None:
         """The sizes of the units in which the solver saw the problem; None where these are the user's own."""
-        if "units" in self._outcome:
-            return cast("dict[str, Any] | None", self._outcome["units"])
-        with self._store.database.reading() as connection:  # early stores have them in the checkpoint alone
-            return unit_sizes(resume.checkpoint(connection, self.id))
+        return cast("dict[str, Any] | None", self._outcome.get("units"))
 
     @property
     def spent_calls(self) -> bool:
@@ -278,12 +270,12 @@ class StoredRun:
     @property
     def problem_snapshot(self) -> dict[str, Any]:
         """The side effects of evaluating, such as call numbers, that a rebuilt problem takes over."""
-        return legacy_names.problem_snapshot(self._outcome.get("problem", self._outcome.get("memory", {})))
+        return cast("dict[str, Any]", self._outcome.get("problem", {}))
 
     @property
     def names(self) -> set[str]:
         """The classes, functions and programs that rebuilding takes: what to trust."""
-        return recipe.names([recipe.read(self.recipe[kind]) for kind in ("problem", "solver")])
+        return recipe.names([json.loads(self.recipe[kind]) for kind in ("problem", "solver")])
 
     @property
     def hits(self) -> list[Target]:
@@ -300,7 +292,7 @@ class StoredRun:
 
     @property
     def divergences(self) -> tuple[Divergence, ...]:
-        """The replicas that the guard stopped, with when and why; empty in stores of before there was one."""
+        """The replicas that the guard stopped, with when and why."""
         return read_divergences(self._outcome.get("divergences", ()))
 
     @property
@@ -308,12 +300,11 @@ class StoredRun:
         """The best point with its constraints, by their names; printed, it is a table."""
         result = self.result
         points = Points(result.best_x, result.best_fun, result.best_h, result.x, result.fun, result.h)
-        tolerance = result.tolerance if "tolerance" in self._outcome else self.settings["tolerance"]
-        return best_design(self.problem, points, tolerance)
+        return best_design(self.problem, points, result.tolerance)
 
     @property
     def tolerances(self) -> Array:
-        """The largest h that counts as feasible, (m,); empty in stores of before it was kept."""
+        """The largest h that counts as feasible, (m,); empty where there is no result yet."""
         return np.array(self._outcome.get("tolerance", ()), dtype=float)
 
     @property
@@ -332,9 +323,8 @@ class StoredRun:
         """
         if not self.has_iterate:
             raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
-        stored = legacy_names.outcome(self._outcome, self.settings["tolerance"])
-        unknown = np.full_like(stored["multipliers"], np.nan)  # constraints, where a version that kept none stored it
-        values: Mapping[str, Any] = {name: np.array(stored.get(name, unknown)) for name in OUTCOME}
+        stored = self._outcome
+        values: Mapping[str, Any] = {name: np.array(stored[name]) for name in OUTCOME}
         message = self._outcome["message"] if self.status.ended else f"The run is {self.status}."
         return Result(
             **values,
@@ -345,13 +335,8 @@ class StoredRun:
             trace=self.trace,
             tolerance=self.tolerances,
             polished=Polished(**stored["polished"]) if "polished" in stored else None,
-            ledger=LedgerSums.stored(stored.get("ledger")),
+            ledger=LedgerSums(**stored["ledger"]),
         )
-
-
-def _change(stored: Any) -> Change:
-    """Return a planned change; the first stores have its values in their order."""
-    return Change(**stored) if isinstance(stored, Mapping) else Change(*stored)
 
 
 def _changes(connection: Connection, run: str) -> list[Change]:

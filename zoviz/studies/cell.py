@@ -14,7 +14,6 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
-from zoviz.runs.storage import recipe
 from zoviz.runs.storage.database import AtWork
 from zoviz.runs.storage.recipe import describe, names, rebuild, unnamed
 from zoviz.runs.store import Store
@@ -87,8 +86,7 @@ def identify(place: tuple[str, str], spec: RunSpec, owner: str | None = None) ->
 
     Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
     """
-    # By the names that the first stores had, so that what was done then is not done again.
-    whole = [spec.study, *(recipe.as_first_stored(describe(one)) for one in (spec.problem, spec.solver, spec.identity))]
+    whole = [spec.study, *(describe(one) for one in (spec.problem, spec.solver, spec.identity))]
     if unnamed(whole):
         whole.append(list(place))
     if owner:

@@ -37,7 +37,7 @@ class ProblemFacts(NamedTuple):
     optimum : float or None
         Its optimal value, where that is known.
     kind : str
-        Of the problem, by which statistics are cut; empty in a study of before there were kinds.
+        Of the problem, by which statistics are cut.
     published : str
         Its name in its collection, where values and starts are those published, else empty.
     """

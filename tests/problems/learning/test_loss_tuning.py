@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]
 
 from zoviz.core.errors import MissingExtra  # noqa: E402
 from zoviz.core.streams import Streams  # noqa: E402
-from zoviz.core.types import Array, Iterate, Sample  # noqa: E402
+from zoviz.core.types import Array, Iterate  # noqa: E402
 from zoviz.problems import LossTuning  # noqa: E402
 from zoviz.problems.learning.convnet import ConvNet  # noqa: E402
 
@@ -131,9 +131,7 @@ def test_importing_the_problems_loads_neither_pytorch_nor_scikit_learn() -> None
     assert process.returncode == 0 and process.stdout.split() == [], process.stderr
 
 
-def test_a_sample_holds_indices_and_one_of_an_older_store_floats() -> None:
-    problem, streams = LossTuning(channels=2, hidden_units=5), Streams(0, 2)
-    x, y, xi = problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams, size=(4, 4))
+def test_a_sample_holds_indices() -> None:
+    problem = LossTuning(channels=2, hidden_units=5)
+    xi = problem.draw(0, Streams(0, 2), size=(4, 4))
     assert xi.outer.dtype == np.intp and xi.inner.dtype == np.intp
-    older = Sample(phase=xi.phase, outer=xi.outer.astype(float), inner=xi.inner.astype(float))
-    np.testing.assert_array_equal(problem.inner(x, y, xi), problem.inner(x, y, older))

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoviz.core.encoding import legacy_names
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, every, required
-from zoviz.estimators import GradientEstimator, Sphere
-from zoviz.problems import BlackBox, Executable, LoadTracking, LossTuning, Problem
+from zoviz.estimators import GradientEstimator
+from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
 from zoviz.runs.storage import recipe
 from zoviz.runs.storage.recipe import check_same, describe, name_of, rebuild
-from zoviz.solvers import OAGD, SOBOW, ZOCEG, Solver
+from zoviz.solvers import ZOCEG, Solver
 from zoviz.solvers import ZOCEG as OfZoviz
 
 
@@ -103,33 +102,6 @@ def test_what_is_zovizs_own_is_named_without_its_module() -> None:
     row = describe([BlackBox(), ZOCEG()])
     text = json.dumps(row)
     assert "zoviz" not in text and '"ZOCEG"' in text and '"hs22_objective"' in text and recipe.names(row) == set()
-    first = recipe.as_first_stored(row)
-    assert first[0]["values"]["objective"] == {"function": "zoviz.problems.blackbox:hs22_objective"}
-    assert first[1]["class"] == "zoviz.solvers.zoceg:ZOCEG" and "step_reach" not in first[1]["values"]
-    assert first[1]["values"]["estimator"]["values"]["differences"] == "as the noise asks", "which is auto today"
-    # What came later is what it was then.
-    published = ZOCEG(step_reach=1e9, restoration=0, augmentation=False, contraction=0.0)
-    assert recipe.read(json.dumps(first)) == describe([BlackBox(), published])
-
-
-def test_parameters_that_came_later_are_what_they_were_then() -> None:
-    row = describe([LossTuning(images=1), SOBOW(system_radius=1e9), OAGD(system_radius=1e9)])
-    later = {"images", "system_radius"}
-    first = [one | {"values": {name: v for name, v in one["values"].items() if name not in later}} for one in row]
-    assert first != row and recipe.read(json.dumps(first)) == row
-
-
-def test_a_switch_that_became_a_word_is_read_and_has_the_ids_it_had() -> None:
-    row = describe([Sphere(directions="sweep"), Sphere(directions="random"), Sphere()])
-    first = recipe.as_first_stored(row)
-    assert [one["values"].get("sweep", "none") for one in first] == [True, False, "none"]
-    assert recipe.read(json.dumps(first)) == describe(
-        [Sphere(directions=word) for word in ("sweep", "random", "random")]
-    )
-    assert legacy_names.solver_values({"estimator.sweep": True, "dual_step": 1.0}) == {
-        "estimator.directions": "sweep",
-        "dual_step": 1.0,
-    }
 
 
 def test_a_users_class_of_the_same_name_is_another() -> None:

@@ -1,1 +1,1 @@
-"""The encoding of values as bytes, and the names that older stores hold."""
+"""The encoding of values as bytes."""

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.encoding import legacy_names
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Sample
 
-_MAGIC, _FIRST, _DIGEST = b"zoviz pack 2\n", b"zoviz pack 1\n", 16
-"""How packed bytes begin, how the first format's did, and the bytes of a digest."""
+_MAGIC, _DIGEST = b"zoviz pack 1\n", 16
+"""How packed bytes begin, with the version of the format, and the bytes of a digest."""
 
 _KINDS = "biuf"
 _SPARSEST = 64
@@ -67,8 +66,8 @@ def unpack(data: bytes, classes: Mapping[str, type[Any]] | None = None) -> Any:
         For bytes that are damaged, of another version, or that name a class which is not there.
     """
     head = data[: len(_MAGIC)]
-    if head not in (_MAGIC, _FIRST):
-        raise ZovizError(f"Expected bytes that begin with {_MAGIC!r}, got {head!r}: a newer version's, or damaged?")
+    if head != _MAGIC:
+        raise ZovizError(f"Expected bytes that begin with {_MAGIC!r}, got {head!r}: another version's, or damaged?")
     digest, body = data[len(_MAGIC) : len(_MAGIC) + _DIGEST], data[len(_MAGIC) + _DIGEST :]
     if hashlib.blake2b(body, digest_size=_DIGEST).digest() != digest:
         raise ZovizError(f"Expected {len(data)} bytes with a digest that fits them, got damaged ones.")
@@ -155,11 +154,9 @@ class _Reader:
         return self._named(spelt)
 
     def _named(self, spelt: dict[str, Any]) -> Any:
-        """Return a NamedTuple by the names of its fields, which the first format has in their order."""
-        name = legacy_names.current(spelt["named"])
-        fields = spelt["fields"] if "fields" in spelt else self._first_fields(name, spelt["parts"])
-        renames = legacy_names.FIELDS.get(name, {})
-        values = {renames.get(field, field): self.read(item) for field, item in fields.items()}
+        """Return a NamedTuple by the names of its fields."""
+        name = spelt["named"]
+        values = {field: self.read(item) for field, item in spelt["fields"].items()}
         if self._classes is None:
             return values
         cls = _class_at(name) if ":" in name else self._classes.get(name)
@@ -171,14 +168,6 @@ class _Reader:
                 f"Expected {name} with {', '.join(cls._fields)}, got {', '.join(values)}: another version stored it."
             )
         return cls(**values)
-
-    def _first_fields(self, name: str, parts: list[Any]) -> dict[str, Any]:
-        if self._classes is None:
-            return {str(place): part for place, part in enumerate(parts)}
-        names = _class_at(name)._fields if ":" in name else legacy_names.STATES.get(name, ())
-        if len(names) != len(parts):
-            raise ZovizError(f"Expected a state of {len(names)} fields, got {len(parts)} of {name}: see its version.")
-        return dict(zip(names, parts, strict=True))
 
     def _array(self, spelt: dict[str, Any]) -> np.ndarray:
         kind, start, shape = spelt["array"], spelt["start"], tuple(spelt["shape"])

@@ -241,7 +241,6 @@ class LossTuning(OnlineBilevel):
     def _loss(self, indices: np.ndarray, read: Read) -> Loss:
         """Return the loss on chosen images of the stream, indices (B, b)."""
         stream, network = self.data.stream, self.data.network
-        indices = indices.astype(np.intp, copy=False)  # a window in a store of the first version has floats
         pixels = torch().tensor(_inputs(stream.pixels[indices]))
         member = torch().tensor(stream.labels[indices][..., None] == np.arange(CLASSES)).double()
 

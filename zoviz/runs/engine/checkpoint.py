@@ -6,9 +6,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Mark
@@ -23,8 +20,8 @@ from zoviz.runs.engine.trace import Trace, belonging
 from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
 
-VERSION = 3
-"""Version of what a checkpoint holds; ``_read`` takes older ones."""
+VERSION = 1
+"""Version of what a checkpoint holds. From 0.1.0 on, what changes it raises it, and ``_read`` takes older ones."""
 
 
 class ResumeData(NamedTuple):
@@ -101,48 +98,21 @@ def _state_of(worker: Worker) -> dict[str, Any]:
     }
 
 
-_OF_UNITS = ("level", "f", "h", "width")
-_OF_A_MARK = ("states", "drawn", "position")
-"""Fields, in their order, that checkpoints of the first version hold by position."""
-
-
 def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
-    """Read a checkpoint of any version; without a solver its state is a dict of fields.
+    """Read a checkpoint; without a solver its state is a dict of fields.
 
     Raises
     ------
     ZovizError
-        For bytes that are damaged, a newer version's, or another solver's.
+        For bytes that are damaged, another version's, or another solver's.
     """
-    content = unpack(data, None if solver is None else state_classes(solver))
-    version = content.get("version", 1)
-    if version > VERSION:
-        raise ZovizError(f"Expected a checkpoint of version {VERSION} at most, got {version}: update zoviz.")
-    if version < 2:
-        content = _of_version_1(content)
-    names = {key: legacy_names.solver_values(content[key]) for key in ("resolved", "live")}
-    return (content if version == VERSION else _of_version_2(content)) | names
-
-
-def _of_version_2(content: dict[str, Any]) -> dict[str, Any]:
-    """Translate a checkpoint of the second version, which has other names for what a problem and a stream hold."""
-    streams = {
-        key: {legacy_names.MARK.get(name, name): value for name, value in mark.items()}
-        for key, mark in content["streams"].items()
-    }
-    return content | {"problem": legacy_names.problem_snapshot(content["memory"]), "streams": streams}
-
-
-def _of_version_1(content: dict[str, Any]) -> dict[str, Any]:
-    """Translate a checkpoint of the first version: private names of the oracle's, and tuples without names."""
-    units = content["units"]
-    return content | {
-        "oracle": legacy_names.oracle_progress(content["oracle"]),
-        "streams": {key: dict(zip(_OF_A_MARK, mark, strict=True)) for key, mark in content["streams"].items()},
-        "units": None if units is None else dict(zip(_OF_UNITS, units, strict=True)),
-        "journal": [dict(zip(Change._fields, change, strict=True)) for change in content["journal"]],
-        "planned": content["script"],
-    }
+    content: dict[str, Any] = unpack(data, None if solver is None else state_classes(solver))
+    if content.get("version") != VERSION:
+        raise ZovizError(
+            f"Expected a checkpoint of version {VERSION}, got {content.get('version')}: another version of zoviz "
+            "wrote it; resume the run with that one, or start a new run."
+        )
+    return content
 
 
 def state_classes(solver: Solver) -> dict[str, type[Any]]:
@@ -161,12 +131,6 @@ def state_classes(solver: Solver) -> dict[str, type[Any]]:
 def points(data: bytes | None) -> int:
     """Return how many evaluations precede a checkpoint: logged entries with lower ordinals are not repeated."""
     return 0 if data is None else int(_read(data)["oracle"]["calls"].sum())
-
-
-def unit_sizes(data: bytes | None) -> dict[str, Any] | None:
-    """Return the sizes of the units that a checkpoint of any version holds; None where there is none, or no units."""
-    units = None if data is None else _read(data)["units"]
-    return None if units is None else {name: np.asarray(size).tolist() for name, size in units.items()}
 
 
 def restore(
@@ -227,20 +191,14 @@ def _take_state(
         worker.solver.set(name, value)
     worker.iteration, worker.clock.seconds = state["iteration"], state["seconds"]
     worker.state, worker.info, worker.resolved = state["state"], state["info"], state["resolved"]
-    if "constants" in state and state["constants"] is not None:  # a checkpoint of before they were kept has none
+    if state["constants"] is not None:
         worker.constants = Constants.of(state["constants"])
     if worker.tally is not None:
         worker.tally.restore(state["tally"])
-    if "noise" in state:
-        worker.noise.restore(state["noise"])
-    else:  # likewise, and of before values were watched
-        worker.noise.on = False
+    worker.noise.restore(state["noise"])
     if worker.noise.found:
         worker.believe_noise()
-    if "guard" in state:
-        worker.guard.restore(state["guard"])
-    else:  # a checkpoint of before there was one
-        worker.begin_guard()
+    worker.guard.restore(state["guard"])
     for target, hit in zip(worker.targets, state["hits"], strict=True):
         target.restore(hit)
     worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
@@ -248,7 +206,7 @@ def _take_state(
         worker.journal.append(Change(**change))
     worker.schedule = worker.schedule[len(worker.schedule) - state["planned"] :]
     worker.notes[:] = state["notes"]
-    worker.opening[:] = state["opening"] if "opening" in state else []
+    worker.opening[:] = state["opening"]
     worker.trace, worker.path = worker.trace if trace is None else trace, worker.path if path is None else path
     # The exact values that the next row looks up, from here: computed elsewhere they may differ by round-off.
     if worker.trace.wants(worker.iteration) or worker.open:

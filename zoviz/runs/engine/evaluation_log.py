@@ -39,15 +39,9 @@ class Entry(NamedTuple):
         return bool(np.isfinite(self.values).all())
 
     @classmethod
-    def read(cls, stored: Mapping[str, Any] | tuple[Any, ...]) -> tuple[int, Self]:
-        """Make an ordinal and an entry from their stored form.
-
-        Stores of version 1 have no names, but the ordinal, x, f of shape (k,), h (k, m) and the note in this order.
-        """
-        if isinstance(stored, Mapping):
-            return stored["ordinal"], cls(**{name: stored[name] for name in cls._fields})
-        ordinal, x, f, h, note = stored
-        return ordinal, cls(x, np.concatenate([f[:, None], h], axis=1), note)
+    def read(cls, stored: Mapping[str, Any]) -> tuple[int, Self]:
+        """Make an ordinal and an entry from their stored form."""
+        return stored["ordinal"], cls(**{name: stored[name] for name in cls._fields})
 
     def stored(self, ordinal: int) -> dict[str, Any]:
         """Return the stored form of an entry and its ordinal."""

@@ -234,9 +234,9 @@ class Guard:
         self.divergences = read_divergences(snapshot["divergences"])
         self._bounds, self._beyond, self._lost = dict(snapshot["bounds"]), snapshot["beyond"], snapshot["lost"]
         self._start, self._scale = snapshot["start"], snapshot["scale"]
-        self._best = np.atleast_2d(snapshot["best"])[0]  # whose second row, of violations, some stores have
+        self._best = snapshot["best"]
         self._least_bounds = _least(self._bounds)
-        self._h_size = snapshot.get("h_size", self._h_size)  # which stores did not have from the beginning
+        self._h_size = snapshot["h_size"]
         self._counting = bool(self._beyond.any() or self._lost.any())
 
     def _is_within(self, iterate: Iterate) -> bool:

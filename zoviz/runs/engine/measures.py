@@ -127,11 +127,8 @@ def first_row(oracle: Oracle) -> dict[str, Array]:
 
 
 def _samples(oracle: Oracle) -> dict[str, Array]:
-    """Return the columns of samples, (R,): of xi where there are some, of zeta where rows or a follower have them.
-
-    None where they are not counted from the run's beginning.
-    """
-    if not oracle.sampled or not oracle.samples.counted:
+    """Return the columns of samples, (R,): of xi where there are some, of zeta where rows or a follower have them."""
+    if not oracle.sampled:
         return {}
     out = {columns.SAMPLES: oracle.samples.xi.astype(float)}
     if oracle.problem.sampled_rows or oracle.problem.online:

@@ -64,7 +64,7 @@ class Result:
         Joint oracle calls.
     samples, zeta_samples : ndarray of int, shape (R,)
         Samples of xi, and of zeta (of rows, or of a follower's g), that were seen, mini-batches in full; 0 without
-        noise. NaN where a version that counted none began the run.
+        noise.
     multipliers : Array, shape (R, m)
     best_x : Array, shape (R, n)
         Best feasible point among all that were queried, NaN where there is none.
@@ -77,13 +77,12 @@ class Result:
     seed : int
     trace : Trace
     tolerance : Array, shape (m,)
-        Largest h_i that counts as feasible: as given, or relative to the size of the row h_i. Empty where an early
-        version stored the run.
+        Largest h_i that counts as feasible: as given, or relative to the size of the row h_i.
     polished : Polished or None
         What the solver made of its iterates once, at the end, by calls that are counted; None where it does no such
         thing, the run has not ended, or its budget was spent.
-    ledger : LedgerSums or None
-        What the calls were for; the numbers add up to ``calls``. None where a version without ledgers began the run.
+    ledger : LedgerSums
+        What the calls were for; the numbers add up to ``calls``.
 
     Notes
     -----
@@ -111,8 +110,8 @@ class Result:
     seed: int
     trace: Trace
     tolerance: Array
+    ledger: LedgerSums
     polished: Polished | None = None
-    ledger: LedgerSums | None = None
 
 
 class ResultInputs(NamedTuple):

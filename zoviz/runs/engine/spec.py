@@ -38,19 +38,12 @@ class Role:
         It decides what is computed; else it says how a run is stored and found.
     shared : bool
         All runs of a study have the same; else each of them gets its own.
-    first : int or None
-        Its place among the settings that were in the identity of a run from the beginning, whatever their values.
-        A later one counts only where it is not as by default, so that the runs that were made before stay the same.
-    first_default : object
-        The default that it had when it came, where that has changed: the one by which it does not count.
     """
 
     free: bool = False
     listed: bool = False
     computes: bool = True
     shared: bool = True
-    first: int | None = None
-    first_default: Any = None
 
 
 def _role(**values: Any) -> dict[str, Role]:
@@ -175,21 +168,21 @@ class RunSpec:
 
     problem: Problem
     solver: Solver
-    replicas: int = field(default=defaults.REPLICAS, metadata=_role(listed=True, first=0))
-    seed: int = field(default=0, metadata=_role(listed=True, shared=False, first=7))
-    iterations: int | None = field(default=None, metadata=_role(free=True, first=2))
-    calls: int | None = field(default=None, metadata=_role(free=True, first=1))
-    seconds: float | None = field(default=None, metadata=_role(free=True, first=3))
+    replicas: int = field(default=defaults.REPLICAS, metadata=_role(listed=True))
+    seed: int = field(default=0, metadata=_role(listed=True, shared=False))
+    iterations: int | None = field(default=None, metadata=_role(free=True))
+    calls: int | None = field(default=None, metadata=_role(free=True))
+    seconds: float | None = field(default=None, metadata=_role(free=True))
     samples: int | None = field(default=None, metadata=_role(free=True))
     zeta_samples: int | None = field(default=None, metadata=_role(free=True))
-    targets: Mapping[str, float | Sequence[float]] = field(default_factory=dict, metadata=_role(first=4))
-    stop_at_targets: bool = field(default=False, metadata=_role(free=True, first=5))
-    tolerance: float | None = field(default=None, metadata=_role(first_default=defaults.FEASIBILITY_TOLERANCE))
+    targets: Mapping[str, float | Sequence[float]] = field(default_factory=dict, metadata=_role())
+    stop_at_targets: bool = field(default=False, metadata=_role(free=True))
+    tolerance: float | None = field(default=None, metadata=_role())
     checkpoint: float | str = field(default=defaults.CHECKPOINT_SECONDS, metadata=_role(free=True, computes=False))
     unit_sizes: Mapping[str, Any] | None = field(default=None, metadata=_role(shared=False))
     curvature_scaling: str = field(default=ALWAYS, metadata=_role())
     label: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
-    study: str = field(default="", metadata=_role(listed=True, computes=False, shared=False, first=6))
+    study: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
     parent: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
     schedule: tuple[Change, ...] = ()
     resolved: Mapping[str, Any] = field(default_factory=dict)
@@ -208,10 +201,12 @@ class RunSpec:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The settings that decide the run's outcome, by name and in an order that never changes."""
-        values = {name: value for name, value in self.settings.items() if _counts(name, value)}
-        last = len(values)
-        return dict(sorted(values.items(), key=lambda item: last if (at := ROLES[item[0]].first) is None else at))
+        """The settings that decide the run's outcome, by name and in alphabetical order, where not as by default.
+
+        A setting that comes later leaves the identity of runs as it was.
+        """
+        values = self.settings
+        return {name: values[name] for name in sorted(COMPUTING) if values[name] != DEFAULTS[name]}
 
     @property
     def limits(self) -> Limits:
@@ -281,10 +276,3 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {one.name: {} if one.name == "targets" else one.default for one in fields(RunSpec) if one.name in SETTINGS}
 )
 """The settings of a run of which nothing is said, by name."""
-
-
-def _counts(name: str, value: Any) -> bool:
-    """Whether a setting with this value is a part of a run's identity."""
-    role = ROLES[name]
-    usual = DEFAULTS[name] if role.first_default is None else role.first_default
-    return role.first is not None or (role.computes and value != usual)

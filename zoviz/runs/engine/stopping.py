@@ -76,17 +76,14 @@ class Limits(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The counters of a run: iterations, calls a replica, computing seconds, share of the budget or NaN, samples.
-
-    The samples, those of xi and those of zeta, are None where a version that counted none began the run.
-    """
+    """The counters of a run: iterations, calls a replica, computing seconds, share of the budget or NaN, samples."""
 
     iteration: int
     calls: int
     seconds: float
     fraction: float
-    samples: int | None = 0
-    zeta_samples: int | None = 0
+    samples: int = 0
+    zeta_samples: int = 0
 
 
 class Target:
@@ -114,12 +111,10 @@ class Target:
         """The counters of the first hits, (R,) each, under the names that stores hold."""
         return {name: getattr(self, name) for name in ("iteration", "calls", "seconds", "samples", "zeta_samples")}
 
-    def restore(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
-        """Restore the first hits from ``hit``; stores of version 1 have three arrays in this order."""
-        named = hit if isinstance(hit, Mapping) else dict(zip(("iteration", "calls", "seconds"), hit, strict=True))
-        self.iteration, self.calls, self.seconds = named["iteration"], named["calls"], named["seconds"]
-        unknown = np.full_like(self.iteration, np.nan)  # early stores did not count samples
-        self.samples, self.zeta_samples = named.get("samples", unknown), named.get("zeta_samples", unknown.copy())
+    def restore(self, hit: Mapping[str, Array]) -> None:
+        """Restore the first hits from ``hit``."""
+        self.iteration, self.calls, self.seconds = hit["iteration"], hit["calls"], hit["seconds"]
+        self.samples, self.zeta_samples = hit["samples"], hit["zeta_samples"]
 
     @property
     def hits(self) -> int:

@@ -108,7 +108,7 @@ class Trace:
         self._with_tail = None
         if row[ITERATION] == self._last:
             return
-        while rows >= self.capacity:  # a stored trace of an earlier version may hold some more
+        if rows >= self.capacity:
             table, rows = self._thinned(table, rows)
             if not self.wants(int(row[ITERATION])):
                 self._published = (table, rows)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Operati
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.optional import missing
-from zoviz.runs.storage.schema import METADATA, MIGRATIONS, VERSION, VERSIONS
+from zoviz.runs.storage.schema import METADATA, VERSION, VERSIONS
 
 PATIENCE = 60.0
 """Seconds that a transaction waits for another process's before it gives up."""
@@ -84,7 +84,7 @@ class Database:
     Raises
     ------
     StoreError
-        For a URL that is neither, a file that is no store, a newer version's, or a database that does not answer.
+        For a URL that is neither, a file that is no store, another version's, or a database that does not answer.
     NoStore
         Where there is none, and none is to be made.
     MissingExtra
@@ -140,28 +140,28 @@ class Database:
             raise StoreError(_sentence(error, self.name)) from error
 
     def _open(self, create: bool) -> None:
-        """Make the tables, or bring older ones to this version; processes that open at once take turns."""
+        """See that the store is of this version, and make its tables where it is new."""
         stored_version = self.version() if create or self._may_be_read() else None
-        if stored_version == VERSION:
-            return
         if stored_version is None and not create:
             url = self.url.render_as_string(hide_password=True)
             raise NoStore(f"Expected a store at {url}, got none: name the one that you mean, or store a run first.")
-        if stored_version is not None and stored_version > VERSION:
+        if stored_version is None:
+            self._make_tables()
+            stored_version = self.version()
+        if stored_version != VERSION:
             raise StoreError(
-                f"Expected a store of version {VERSION} at most, got version {stored_version} in {self.name}: it was "
-                "written by a newer zoviz; update this one."
+                f"Expected a store of version {VERSION}, got version {stored_version} in {self.name}: another version "
+                "of zoviz wrote it; use that version, or name another store."
             )
+
+    def _make_tables(self) -> None:
+        """Make the tables where there are none; processes that do so at once take turns."""
         self._turn_wal_on()
         with self.writing() as connection:
             if not self.sqlite:
                 connection.execute(select(func.pg_advisory_xact_lock(_TURN)))
-            stored_version = _version(connection)
-            if stored_version is None:
+            if _version(connection) is None:
                 METADATA.create_all(connection)
-            for number in range(stored_version or VERSION, VERSION):
-                MIGRATIONS[number](connection)
-            if stored_version != VERSION:
                 connection.execute(insert(VERSIONS).values(version=VERSION, since=time.time()))
 
     def _may_be_read(self) -> bool:

@@ -34,8 +34,8 @@ class Record(NamedTuple):
     pid : int
         Where the run is or was at work.
     iterations, calls : int
-    samples, zeta_samples : int or None
-        Samples of xi and of zeta; None where a version that listed none began the run.
+    samples, zeta_samples : int
+        Samples of xi and of zeta.
     seconds : float
     objective, violation, best_value : float
         Mean, largest and least over the replicas; NaN where there is none.
@@ -58,8 +58,8 @@ class Record(NamedTuple):
     pid: int
     iterations: int
     calls: int
-    samples: int | None
-    zeta_samples: int | None
+    samples: int
+    zeta_samples: int
     seconds: float
     objective: float
     violation: float

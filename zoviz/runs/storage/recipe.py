@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import math
 import shlex
 import sys
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 import param
 
-from zoviz.core.encoding import legacy_names
 from zoviz.core.errors import Untrusted, ZovizError
 from zoviz.core.registry import every
 from zoviz.estimators import GradientEstimator
@@ -107,42 +105,6 @@ def names(description: Any) -> set[str]:
     return {name for tag, name in tagged if isinstance(name, str) and (tag == "program" or ":" in name)}
 
 
-def read(text: str) -> Any:
-    """Parse a description, with old names of zoviz's replaced by today's."""
-    return _Names().renamed(json.loads(text))
-
-
-def as_first_stored(one: Any) -> Any:
-    """Return a description with the names that stores of the first version had, modules and all.
-
-    A parameter that came later is left out where it is open, as it was then.
-    """
-    if isinstance(one, list):
-        return [as_first_stored(item) for item in one]
-    if not isinstance(one, dict):
-        return one
-    tags = ("class", "function")
-    words = legacy_names.VALUES.get(str(one.get("class")), {})
-    if words and isinstance(one.get("values"), dict):
-        first = {name: {today: word for word, today in renames.items()} for name, renames in words.items()}
-        one = one | {"values": {k: _word(first, k, item) for k, item in one["values"].items()}}
-    later = legacy_names.ABSENT.get(str(one.get("class")), {})
-    if later and isinstance(one.get("values"), dict):
-        one = one | {"values": {k: held for k, held in one["values"].items() if k not in later or held is not None}}
-    names = {today: name for name, today in legacy_names.PARAMETERS.get(str(one.get("class")), {}).items()}
-    if names and isinstance(one.get("values"), dict):
-        one = one | {"values": {names.get(k, k): held for k, held in one["values"].items()}}
-    return {
-        name: legacy_names.first_path(item) if name in tags and isinstance(item, str) else as_first_stored(item)
-        for name, item in one.items()
-    }
-
-
-def _word(renames: Mapping[str, Mapping[Any, Any]], name: str, value: Any) -> Any:
-    """Return a parameter's value, another one where that was renamed."""
-    return renames.get(name, {}).get(value, value) if isinstance(value, (str, bool)) else value
-
-
 class _Names:
     """A table of zoviz's own classes and functions by name, filled when the first is asked for."""
 
@@ -156,29 +118,6 @@ class _Names:
         """The example functions in the problems' own modules."""
         modules = {cls.__module__ for name, cls in self.classes.items() if ":" not in name}
         return {name: function for module in modules for name, function in _examples(module).items()}
-
-    def renamed(self, one: Any) -> Any:
-        """Return a description with today's names."""
-        if isinstance(one, list):
-            return [self.renamed(item) for item in one]
-        if not isinstance(one, dict):
-            return one
-        one = {name: self.renamed(item) for name, item in one.items()}
-        for tag in ("class", "function"):
-            if isinstance(one.get(tag), str):
-                one[tag] = self._current(one[tag])
-        if isinstance(one.get("class"), str) and isinstance(one.get("values"), dict):
-            renames = legacy_names.PARAMETERS.get(one["class"], {})
-            values = {renames.get(name, name): item for name, item in one["values"].items()}
-            words = legacy_names.VALUES.get(one["class"], {})
-            values = {name: _word(words, name, item) for name, item in values.items()}
-            one["values"] = {**legacy_names.ABSENT.get(one["class"], {}), **values}
-        return one
-
-    def _current(self, name: str) -> str:
-        """Today's name, if zoviz has such a class or function; else the name that is stored, path and all."""
-        now = legacy_names.current(name)
-        return now if now == name or now in self.classes or now in self.functions else name
 
 
 def unnamed(description: Any) -> list[str]:
@@ -350,10 +289,7 @@ def check_same(stored: Any, substitute: Any, place: str) -> None:
     if any(isinstance(one, dict) and {"unnamed", "omitted"} & one.keys() for one in (stored, substitute)):
         return
     if isinstance(stored, dict) and isinstance(substitute, dict) and stored.keys() == substitute.keys():
-        later = legacy_names.ABSENT.get(str(stored.get("class")), {})
         for name, value in stored.items():
-            if name == "values" and later:  # open where it is passed, as there was none when it was stored
-                value = {k: substitute[name].get(k) if k in later else held for k, held in value.items()}
             check_same(value, substitute[name], place if name in (*TAGS, "values") else f"{place}.{name}")
     elif isinstance(stored, list) and isinstance(substitute, list) and len(stored) == len(substitute):
         for i, (one, other) in enumerate(zip(stored, substitute, strict=True)):

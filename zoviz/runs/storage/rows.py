@@ -146,8 +146,7 @@ def outcome(worker: Worker) -> bytes:
     content |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "problem": worker.problem.snapshot()}
     if result.polished is not None:
         content["polished"] = result.polished._asdict()
-    if result.ledger is not None:
-        content["ledger"] = result.ledger._asdict()
+    content["ledger"] = result.ledger._asdict()
     return pack(content | {"message": result.message})
 
 

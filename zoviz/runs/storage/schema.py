@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Column,
-    Connection,
     Double,
     ForeignKey,
     Index,
@@ -20,11 +17,10 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    text,
 )
 
-VERSION = 7
-"""Version of these tables; ``MIGRATIONS`` brings older ones here."""
+VERSION = 1
+"""Version of these tables. From 0.1.0 on, what changes them raises it, and brings older stores here."""
 
 METADATA = MetaData()
 
@@ -74,8 +70,8 @@ RUNS = Table(
     *_whereabouts(),
     _filled("iterations", BigInteger, default=0),
     _filled("calls", BigInteger, default=0),
-    Column("samples", BigInteger),
-    Column("zeta_samples", BigInteger),
+    _filled("samples", BigInteger, default=0),
+    _filled("zeta_samples", BigInteger, default=0),
     _filled("seconds", Double, default=0.0),
     Column("objective", Double),
     Column("violation", Double),
@@ -88,7 +84,7 @@ RUNS = Table(
     _filled("message", Text, default=""),
     _filled("parent", String(32), default=""),
     Column("deleted", Double),
-    _filled("owner", String(200), default="", server_default=""),
+    _filled("owner", String(200), default=""),
     # By what is listed first: those that are not deleted, the latest of them.
     Index("runs_created", "deleted", "created", "id"),
     *(Index(f"runs_{name}", name, "created") for name in ("status", "problem", "solver", "study", "owner")),
@@ -97,7 +93,7 @@ RUNS = Table(
 RECIPES = _of_runs(
     "recipes",
     *(_filled(name, Text) for name in ("problem", "solver", "settings", "schedule", "versions", "resolved")),
-    _filled("signature", Text, default="", server_default=""),
+    _filled("signature", Text, default=""),
 )
 """What a run is made of, as JSON; ``schedule`` holds the changes that it was told to make by itself, ``signature`` is
 that of the user who began it (``signature.sign``), empty where nothing is to be trusted."""
@@ -149,47 +145,3 @@ BLOBS = (SEGMENTS, SNAPSHOTS, EVALUATIONS)
 def sealed(data: bytes) -> dict[str, object]:
     """Return the columns ``data`` and ``checksum`` (BLAKE2b, 16 bytes in hexadecimal) of a row."""
     return {"data": data, "checksum": hashlib.blake2b(data, digest_size=16).hexdigest()}
-
-
-def _to_2(connection: Connection) -> None:
-    """The planned changes are the schedule, a script being a program; and a user signs what he begins."""
-    connection.execute(text("ALTER TABLE recipes RENAME COLUMN script TO schedule"))
-    connection.execute(text("ALTER TABLE recipes ADD COLUMN signature TEXT NOT NULL DEFAULT ''"))
-
-
-def _to_3(connection: Connection) -> None:
-    """Samples are counted beside calls."""
-    connection.execute(text("ALTER TABLE runs ADD COLUMN samples BIGINT NOT NULL DEFAULT 0"))
-
-
-def _to_4(connection: Connection) -> None:
-    """Samples are empty in the rows of runs that earlier versions began, which counted none, and not 0."""
-    connection.execute(text("ALTER TABLE runs RENAME COLUMN samples TO samples_or_0"))
-    connection.execute(text("ALTER TABLE runs ADD COLUMN samples BIGINT"))
-    # No row says when version 3 came where these steps follow each other: then nothing was counted.
-    since = "(SELECT MIN(since) FROM zoviz_schema WHERE version = 3)"
-    connection.execute(text(f"UPDATE runs SET samples = samples_or_0 WHERE created >= {since}"))
-    connection.execute(text("ALTER TABLE runs DROP COLUMN samples_or_0"))
-
-
-def _to_5(connection: Connection) -> None:
-    """Samples of zeta are listed too; empty in the rows of runs that earlier versions began."""
-    connection.execute(text("ALTER TABLE runs ADD COLUMN zeta_samples BIGINT"))
-
-
-def _to_6(connection: Connection) -> None:
-    """Runs have owners; those of earlier versions belong to nobody."""
-    connection.execute(text("ALTER TABLE runs ADD COLUMN owner VARCHAR(200) NOT NULL DEFAULT ''"))
-    connection.execute(text("CREATE INDEX runs_owner ON runs (owner, created)"))
-
-
-def _to_7(connection: Connection) -> None:
-    """Studies are listed, from the first one on that this version runs."""
-    STUDIES.create(connection)
-
-
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType(
-    {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7}
-)
-"""``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
-the tables: change them above, raise VERSION, and add the step here."""

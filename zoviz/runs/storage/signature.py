@@ -17,7 +17,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from zoviz.runs.storage.recipe import names, read
+from zoviz.runs.storage.recipe import names
 
 _SIGNED = ("problem", "solver", "settings", "schedule")
 """Columns of a recipe that a signature covers: all that decides what is imported, launched, and how often."""
@@ -52,7 +52,7 @@ def sign(run: str, recipe: Mapping[str, str]) -> str:
     recipe : mapping of str to str
         Columns of its row in ``recipes``.
     """
-    if not names([read(recipe[kind]) for kind in ("problem", "solver")]):
+    if not names([json.loads(recipe[kind]) for kind in ("problem", "solver")]):
         return ""
     key = _key(create=True)
     return "" if key is None else _signature(key, run, recipe)
@@ -78,7 +78,7 @@ def renewed(run: str, stored: Mapping[str, str], ours: Mapping[str, str]) -> str
 
     It is signed where it was this user's before, or where he has trusted, or given, just what is stored.
     """
-    same = all(read(stored[kind]) == json.loads(ours[kind]) for kind in ("problem", "solver"))
+    same = all(json.loads(stored[kind]) == json.loads(ours[kind]) for kind in ("problem", "solver"))
     return sign(run, {**stored, "settings": ours["settings"]}) if same or is_own(run, stored) else ""
 
 

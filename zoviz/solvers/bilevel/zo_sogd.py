@@ -112,7 +112,7 @@ class ZOSOGD(Simultaneous):
 
     def radius_of_products(self, t: int, at: Triple) -> float:
         """Return rho_v of round t: constant, or (c_v alpha_t)^(1/2) in theory's schedule."""
-        if self.schedule == "practice" or self.product_factor is None:  # an early version's run has no factor
+        if self.schedule == "practice" or self.product_factor is None:
             return self.product_radius
         return math.sqrt(self.product_factor * self.alpha(t, at))
 

@@ -207,8 +207,7 @@ class SmoothedMethod(PenalisedMethod):
         gradient, _ = self.gradient(lifted.first, candidate.point[:, : state.n], oracle, streams)
         pull = candidate.dual + self.penalty * lifted.residual(candidate.point, copy=2)
         slope = lifted.slope(gradient, pull, copy=1) + self.proximal_weight * (candidate.point - candidate.anchor)
-        # A run that an early version began has no step of its own for this.
-        point = lifted.project(candidate.point - (self.polish_step or self.primal_step) * slope)
+        point = lifted.project(candidate.point - self.polish_step * slope)
         slack = point[:, state.n :]
         y = multipliers(candidate.dual, slack)
         return Iterate(point[:, : state.n], dual=y, row_dual=candidate.dual, slack=slack)

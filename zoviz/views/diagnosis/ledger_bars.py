@@ -26,7 +26,7 @@ _BAR = "<span>{purpose}</span><div class='bar'><div style='width:{percent:.1f}%'
 def shares(columns: Mapping[str, Array]) -> dict[str, tuple[float, float]]:
     """Return the calls of each purpose in a trace's last row, mean over the replicas, and their share of all calls.
 
-    Empty where a version without ledgers wrote the trace.
+    Empty before the first call.
     """
     if CALLS not in columns or not len(columns[CALLS]):
         return {}
@@ -44,7 +44,7 @@ def bars_html(columns: Mapping[str, Array]) -> str:
     """Return the shares as HTML, the largest first; a sentence where they are unknown."""
     purposes = shares(columns)
     if not purposes:
-        return muted_html("Unknown: no calls yet, or an earlier version started the run.")
+        return muted_html("No calls yet.")
     rows = [
         _BAR.format(purpose=html.escape(purpose), percent=100 * share, count=f"{mean:,.0f} · {100 * share:.0f} %")
         for purpose, (mean, share) in purposes.items()

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from zoviz.cli.build import open_store
-from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option
 from zoviz.runs.engine.result import Result
 from zoviz.runs.storage.queries import Record
@@ -158,9 +158,6 @@ class _Runs(Command):
 
 def _print_ledger(result: Result, as_json: bool) -> int:
     """Print a run's calls by purpose: means over the replicas, and their shares of all."""
-    if result.ledger is None:
-        say("Calls by purpose are unknown: an earlier version started the run.")
-        return FAILED
     calls, failed = result.ledger
     if as_json:
         show({purpose: {"calls": count, "failed": failed.get(purpose, 0 * count)} for purpose, count in calls.items()})
