@@ -15,7 +15,7 @@ export function render({model, el}) {
       <span class="chip" hidden><button class="name" type="button"></button>
         <button class="stop" type="button">Stop the run</button></span>
       <button class="plain copy" type="button">Copy link</button>
-      <button class="plain theme" type="button">☾</button>`;
+      <button class="plain theme" type="button" aria-label="Toggle theme">☾</button>`;
     const part = selector => bar.querySelector(selector);
     const rooms = part("nav"), form = part(".form");
 
@@ -61,7 +61,6 @@ export function render({model, el}) {
         const chosen = cookie(), dark = ["dark", "light"].includes(chosen) ? chosen === "dark" : system.matches;
         document.documentElement.dataset.theme = word(dark);
         part(".theme").textContent = dark ? "☀" : "☾";
-        part(".theme").setAttribute("aria-label", dark ? "Light page" : "Dark page");
         if (chosen !== word(dark)) remember(`system-${word(dark)}`);
         model.send_msg({theme: word(dark)});
     }
