@@ -91,7 +91,7 @@ def test_two_solvers_are_compared_on_a_noisy_problem_and_drawn_for_print(lab: La
     clicks.count += 1
     clicks("combobox", "Noise of the values")
     clicks("option", "independent")
-    for solver in ("ZO-SPLM", "ZO-ALM"):
+    for solver in ("ZO-SPLM", "ZO-ALM (linearised)"):
         clicks("combobox", "Solver")
         clicks("option", solver)
         clicks("button", "Start")
