@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -55,30 +54,6 @@ COPY = """
     else fallback();  // a page without https
 """
 """Code of a browser that copies ``text``."""
-
-# A label that is read out and not seen: what is beside it says the same to the eye.
-UNSEEN_LABEL = """
-.MuiFormLabel-root, .MuiFormControlLabel-label {position: absolute !important; width: 1px; height: 1px;
-  overflow: hidden; clip-path: inset(50%)}
-legend {display: none !important}
-"""
-
-# Below this width of the window controls move closer together, so that they stay in one line.
-NARROW = "@media (max-width: 1250px)"
-CLOSER_SWITCH = (
-    NARROW
-    + """ {
-.MuiFormControlLabel-label {font-size: .8rem !important} .MuiSwitch-root {margin-right: -8px !important}}
-"""
-)
-
-
-def narrower(width: int, where: str = NARROW) -> str:
-    """Return a style sheet that gives a widget so many pixels where the window is narrow, by a media query."""
-    # In a row of widgets its width is what the row has as its basis.
-    basis = f":host {{flex-basis: {width}px !important}}"
-    return f"{where} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}} {basis}}}"
-
 
 _SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform:uppercase;opacity:.65"
 _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
@@ -145,12 +120,6 @@ def batched_changes(document: Document | None) -> Iterator[None]:
     finally:
         if not already_held:
             document.unhold()
-
-
-def tooltip(doc: str | None) -> str:
-    """Return the text of a label's tooltip."""
-    # Without the icon the text would become an aria-label inside the label: part of the field's accessible name.
-    return f":material/info: {textwrap.dedent(doc).strip()}" if doc else ""
 
 
 def section(title: str) -> pn.pane.HTML:
