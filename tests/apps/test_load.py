@@ -39,12 +39,12 @@ def best_of(attempts: int, measure: Callable[[], float], good: Callable[[float],
 
 
 COUNT = """const m = find(a); window.updates = 0;
-if (!window.counting) { window.counting = true; m.properties.data.change.connect(() => window.updates++) }"""
+if (!window.counting) { window.counting = true; m.properties.tags.change.connect(() => window.updates++) }"""
 
 
 def updates_per_second(labs: list, seconds: float) -> list[float]:
     for lab in labs:
-        lab.js(COUNT, "wire-run1")
+        lab.js(COUNT, "source-run1")
     started = time.monotonic()
     time.sleep(seconds)
     counts = [lab.js("return window.updates") for lab in labs]
@@ -95,7 +95,7 @@ def test_the_loop_answers_while_the_microscope_looks_at_a_run_that_goes_at_full_
     running, clicking = open_lab(server.url), open_lab(server.url)
     running.settle(Seconds="none", Replicas="20")
     running.start()
-    running.press("Diagnosis")
+    running.page.get_by_label("Diagnosis").first.click()
     running.until(lambda: running.page.locator(".bars").count() == 1, "the drawer is open")
     running.page.get_by_role("checkbox", name="All families").click()
     looks = 0

@@ -22,7 +22,7 @@ PATIENCE = 150
 # How many lines of a paper's numbers a plot draws, and whether the ranges heed them.
 PRINTED = """
 const plot = find(a), printed = r => r.glyph.line_color?.value === "#e02424";
-return [plot.renderers.filter(printed).length, plot.y_range.renderers.filter(printed).length];
+return [plot.renderers.filter(printed).length, plot.renderers.filter(r => printed(r) && r.tags.length).length];
 """
 # The name of the first curve of the first panel, and where its middle point is, in pixels of the window.
 MIDDLE = """

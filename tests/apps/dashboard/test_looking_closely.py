@@ -147,7 +147,7 @@ ARRIVALS = """
 window.arrivals = [];
 const note = what => arrivals.push(what), status = find("status");
 status.properties.tags.change.connect(() => note(/zoviz-chip[^>]*>([^<]*)</.exec(status.tags[0])[1]));
-find("wire-run1").properties.data.change.connect(() => note("lines"));
+find("source-run1").properties.tags.change.connect(() => note("lines"));
 find("source-run1").properties.data.change.connect(() => note("lines"));
 for (const d of Bokeh.documents) for (const m of d._all_models.values())
     if (["Start", "Pause", "Stop"].includes(m.label))

@@ -63,8 +63,8 @@ def test_the_first_page_has_no_more_models_than_it_shows(page: tuple[Dashboard, 
     _, document = page
     result = models(document)
     print(f"{sum(result.values())} models")
-    assert sum(result.values()) < 400  # 677 before
-    assert result["figure"] == 5
+    assert sum(result.values()) <= 170  # 390 before
+    assert result["figure"] == 4
     figures = [model for model in document.models if type(model).__name__ == "figure"]
     assert not any(model.syncable for one in figures for model in (one, one.title, one.toolbar, *one.axis))
     assert len({one.xaxis[0].formatter for one in figures}) == 1

@@ -42,4 +42,4 @@ def test_every_stop_of_the_tour_is_a_part_of_the_page() -> None:
     for stop in TOUR:
         name = stop.selector[1:]
         assert any(f'{place}"{name}"' in views for place in ("css_classes=[", '"css_classes": [', "class="))
-    assert [key for key, _ in KEYS] == ["Space", "S", "F", "?", "Esc"]
+    assert [key for key, _ in KEYS] == ["Space", "S", "F", "Ctrl", "?", "Esc"]

@@ -43,7 +43,6 @@ from zoviz.views.common.bokeh_internals import (
     TRANSFORM_ANY_IMAGE,
     VERSIONS,
     WORK_OUT_DEFAULT,
-    forget_bounds,
     read_no_named_files,
     rest_while_pages_work,
     visit_few_properties,
@@ -202,8 +201,6 @@ def test_text_names_no_file_and_arrays_are_still_images(tmp_path: Path) -> None:
         ("models/layouts/layout_dom", "LayoutDOMView", "_after_resize"),
         ("models/layouts/layout_dom", "LayoutDOMView", "is_managed"),
         ("models/annotations/toolbar_panel", "ToolbarPanelView", "after_layout"),
-        ("models/ranges/data_range1d", "DataRange1d", "_compute_range"),
-        ("models/plots/range_manager", "RangeManager", "update_dataranges"),
     ],
 )
 def test_what_is_replaced_in_the_browser_stands_where_it_is_looked_for(module: str, name: str, method: str) -> None:
@@ -212,11 +209,3 @@ def test_what_is_replaced_in_the_browser_stands_where_it_is_looked_for(module: s
     body = re.search(rf"^    class {name}\b.*?^    }}$", source, re.MULTILINE | re.DOTALL)
     head = rf"^        (/\*protected\*/ )?(get )?{method}\("
     assert body and re.search(head, body[0], re.MULTILINE), f"{name} with a method {method}"
-
-
-def test_a_shared_range_still_keeps_what_each_figure_told_it() -> None:
-    """What ``forget_bounds`` empties: once Bokeh has it no more, hidden figures no longer hold a range open."""
-    script = SCRIPT.read_text(encoding="utf-8")
-    source = script.partition("/* models/ranges/data_range1d.js */")[2].partition("\n},\n/* ")[0]
-    assert "this._plot_bounds = new Map()" in source and "_plot_bounds?.clear()" in str(forget_bounds().code)
-    assert "get linked_plots()" in script and "this._range_manager.update_dataranges()" in script

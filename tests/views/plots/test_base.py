@@ -64,7 +64,7 @@ def test_a_method_without_an_archive_has_a_line_that_says_so() -> None:
     archive = next(view for view in board.views if type(view).__name__ == "Archive")
     assert archive.figure.title.text.endswith("0: none")
     columns = {renderer.glyph.y for renderer in archive.renderers if hasattr(renderer.glyph, "y")}
-    assert columns == {"archive", "starts"}
+    assert columns == {"archive", "starts", "archive.zero", "starts.zero"}
 
 
 def test_the_hypergradient_is_measured_and_stays_in_sight() -> None:
@@ -75,10 +75,10 @@ def test_the_hypergradient_is_measured_and_stays_in_sight() -> None:
 def test_a_bound_that_is_far_off_does_not_stretch_the_axis() -> None:
     board = board_of(Run(NonconvexQCQP(n=4), ZOSPLM(), replicas=2, iterations=3))
     variance = next(view for view in board.views if type(view).__name__ == "Variance")
-    followed = {renderer.glyph.y for renderer in variance.figure.y_range.renderers if hasattr(renderer.glyph, "y")}
-    columns = {name for name in followed if not name.endswith(".zero")}
+    followed = {name for renderer in variance.figure.renderers for name in renderer.tags}
     drawn = {renderer.glyph.y for renderer in variance.renderers if hasattr(renderer.glyph, "y")}
-    assert columns < drawn and not any("bound" in name for name in followed), (followed, drawn)
+    assert {"variance", "variance.low", "variance.high", "variance.zero"} <= followed
+    assert not any("bound" in name for name in followed) and any("bound" in name for name in drawn), (followed, drawn)
 
 
 def test_a_plot_whose_lines_have_no_value_leaves_the_page() -> None:

@@ -15,7 +15,7 @@ from zoviz.views.plots.line_data import Series, vanishes
 
 
 def titles(board: Board) -> dict[str, str]:
-    return {view.title: view.figure.title.text for view in board.views if not view.special}
+    return {view.title: view.figure.title.text for view in board.views if view.has_figure}
 
 
 def finished(solver: ZOCEG | ZOSPLM) -> Run:

@@ -111,13 +111,14 @@ def test_the_page_has_a_strip_with_the_tick_0(run: Run) -> None:
     for _ in range(2):
         board.refresh()
     view = view_of(board, "Violation")
-    axis, renderers = view.figure.yaxis[0], view.figure.renderers
+    axis, renderers, floor = view.figure.yaxis[0], view.figure.renderers, view.figure.y_range.tags
     (tick,) = axis.major_label_overrides
     assert axis.major_label_overrides[tick] == "0" and "0: feasible" in view.figure.title.text
     strip = axis.ticker.args["strip"]
     assert strip.data["bottom"] < strip.data["tick"] == [tick] and strip.data["tick"] < strip.data["top"]
-    assert sum(one.data_source is strip for one in renderers) == 3, "its ground, the break and the sign of it"
-    line = next(one for one in view.figure.y_range.renderers if getattr(one.glyph, "y", "") == "violation.zero")
+    assert sum(one.data_source is strip for one in renderers) == 2, "its ground with the break, and the sign of it"
+    assert floor == [strip], "the range reaches down to it"
+    line = next(one for one in renderers if getattr(one.glyph, "y", "") == "violation.zero")
     np.testing.assert_allclose(np.nanmax(line.data_source.data["violation.zero"]), tick, rtol=1e-6)
     again = run.replay()
     again.run()

@@ -33,7 +33,7 @@ from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles, lay_out_once
+from zoviz.views.common.bokeh_internals import keep_styles, lay_out_once
 from zoviz.views.common.connection import watch_connection
 from zoviz.views.common.design import in_cell
 from zoviz.views.common.figure_frame import EVERY
@@ -180,7 +180,7 @@ class Dashboard(pn.viewable.Viewer):
         if problem is not None or solver is not None:
             self.rooms.open = RUN
         self._address = self._seen_query = self._query
-        self._shown, self._experiment = ("", self.rooms.open, ""), ""  # the latter of the address, for its room
+        self._shown = ("", self.rooms.open, "")
         self.controller.param.watch(lambda _: self._show_run(), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
@@ -242,8 +242,7 @@ class Dashboard(pn.viewable.Viewer):
     def _make_experiments(self) -> ExperimentsPage:
         from zoviz.views.experiments.page import ExperimentsPage  # with all that the papers' experiments import
 
-        named = {"experiment": self._experiment}
-        self.experiments = ExperimentsPage(self.controller, self.begin_live, self._refusal, **named)
+        self.experiments = ExperimentsPage(self.controller, self.begin_live, self._refusal)
         return self.experiments
 
     def _refusal(self, live: Live) -> str:
@@ -429,10 +428,8 @@ class Dashboard(pn.viewable.Viewer):
         room = values.get("room", RUN if named else self.rooms.open)
         if room in self.rooms.names:
             self.rooms.open = room
-        if room == EXPERIMENTS:
-            self._experiment = values.get("experiment", "")
-            if self.experiments is not None:
-                self.experiments.experiment = self._experiment
+        if self.experiments is not None and room == EXPERIMENTS:
+            self.experiments.experiment = values.get("experiment", "")
         complaints = apply_view(self.board, query)
         if named:
             complaints += [*apply_query(self.form, query), *show_runs(self.controller, query)]
@@ -463,9 +460,8 @@ class Dashboard(pn.viewable.Viewer):
     @property
     def _open_experiment(self) -> str:
         """The name of the experiment whose sheet is in sight; "" where none is."""
-        if self.rooms.open != EXPERIMENTS:
-            return ""
-        return self._experiment if self.experiments is None else self.experiments.experiment
+        there = self.experiments is not None and self.rooms.open == EXPERIMENTS
+        return self.experiments.experiment if there and self.experiments is not None else ""
 
     def _header(self) -> tuple[Header, Guide]:
         """The rooms' tabs and what is of use in all of them, and the help with the page's keys."""
@@ -494,7 +490,6 @@ class Dashboard(pn.viewable.Viewer):
         self._looking = True
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
-            keep_ranges(pn.state.curdoc)
             lay_out_once(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
             typeset_formulas(pn.state.curdoc)

@@ -53,6 +53,7 @@ KEYS = (
     ("Space", "pause or continue"),
     ("S", "start or stop"),
     ("F", "full screen: the plot under the pointer, or the page"),
+    ("Ctrl", "with the wheel: zoom the plots along x"),
     ("?", "this help"),
     ("Esc", "close this help, the tour or full screen"),
 )

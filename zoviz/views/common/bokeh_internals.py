@@ -265,38 +265,6 @@ def keep_styles(document: Document) -> None:
     document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))
 
 
-# A figure makes what it draws of new lines in tasks of its own, and one in a hidden room draws nothing: its ranges are
-# then asked for before there is anything to see. Bokeh takes 0.1 to 10 or no range at all, warns, and the axes jump; a
-# range of ours stays as it was, and is asked for again when the figure is next drawn.
-_KEEP_RANGES = """
-    const range = Bokeh.require("models/ranges/data_range1d").DataRange1d?.prototype;
-    const manager = Bokeh.require("models/plots/range_manager").RangeManager?.prototype;
-    if (range?._compute_range && manager?.update_dataranges && !range.keeps) {
-        const compute = range._compute_range, update = manager.update_dataranges, nothing = new WeakSet();
-        range.keeps = true;
-        range._compute_range = function (low, high) {
-            if (low <= high) {
-                nothing.delete(this);
-                return compute.call(this, low, high);
-            }
-            nothing.add(this);
-            if (isFinite(this.start) && isFinite(this.end)) return [this.start, this.end];
-            return this.scale_hint === "log" ? [0.1, 10] : [0, 1];
-        };
-        manager.update_dataranges = function () {
-            update.call(this);
-            for (const ranges of [this.frame.x_ranges, this.frame.y_ranges])
-                for (const [, one] of ranges) if (nothing.has(one)) this.invalidate_dataranges = true;
-        };
-    }
-"""
-
-
-def keep_ranges(document: Document) -> None:
-    """Have BokehJS leave a page's ranges as they are while nothing that they follow is drawn."""
-    document.js_on_event("document_ready", CustomJS(code=_KEEP_RANGES))
-
-
 # Whatever may change a size has Bokeh lay out and measure the whole page at once, 40 to 140 ms for ours: at a click on
 # Start thirty times, for each figure's title, each part that is shown or hidden, each that has another size. Here it is
 # done once a frame for all that came before it; a page in a hidden window has no frames. A figure whose axes need more
@@ -377,21 +345,3 @@ _LAY_OUT_ONCE = """
 def lay_out_once(document: Document) -> None:
     """Have BokehJS lay a page out once a frame, however much has changed since the last."""
     document.js_on_event("document_ready", CustomJS(code=_LAY_OUT_ONCE))
-
-
-# Figures that share a range leave in it how far each reaches, and one that is hidden never takes it out again: the
-# range would keep room for runs that are gone. Nor does a figure look again at a range whose lines it lost.
-# Twice: a figure makes what it draws of new renderers in tasks of its own.
-_FORGET = """
-    const forget = () => {
-        cb_obj._plot_bounds?.clear();
-        for (const plot of cb_obj.linked_plots ?? []) plot._range_manager?.update_dataranges?.();
-    };
-    forget();
-    setTimeout(forget, 500);
-"""
-
-
-def forget_bounds() -> CustomJS:
-    """Return a callback of a shared data range that has it begin anew, from what its figures show now."""
-    return CustomJS(code=_FORGET)

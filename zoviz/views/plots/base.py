@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import param
+from bokeh.core.validation import silence
+from bokeh.core.validation.warnings import MISSING_RENDERERS
 from bokeh.events import DoubleTap
-from bokeh.models import ColumnDataSource, DataRange1d, HoverTool, LinearScale, Range1d, Scatter, VArea
+from bokeh.models import ColumnDataSource, Scatter, VArea
 from bokeh.models import Line as LineGlyph
 from bokeh.models.annotations import Title
 from bokeh.models.renderers import GlyphRenderer
@@ -37,14 +39,16 @@ from zoviz.views.plots.line_data import (
 )
 from zoviz.views.plots.line_labels import LineLabels
 from zoviz.views.plots.packed_source import PackedSource
-from zoviz.views.plots.shared_models import SharedModels, strip_columns
+from zoviz.views.plots.shared_models import FRAME, SharedModels, opening_range, strip_columns
+
+silence(MISSING_RENDERERS)  # a plot has none until there is a run: nothing that a server's log should tell
 
 ZERO = "   0 throughout"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
 THIN = 0.5
 """Width of a run's further lines, as a share of its first line's."""
-_MARK = "@text{safe}<br><i>Double click: go back to before it</i>"
-"""What is said of a mark where the pointer is on it."""
+BORDERS: dict[str, Any] = {"min_border_left": 44, "min_border_right": 10}
+"""Of a figure, so that the frames of those in a column stand below each other."""
 Comparison = Literal["any", "one problem", "several problems"]
 """Which runs a plot is for: values of different problems share few axes."""
 
@@ -57,18 +61,23 @@ class RunStyle(NamedTuple):
     width: float
 
 
-class DrawnLine(NamedTuple):
-    """A line of a run on a figure: the band over the replicas around it, and where it is 0 on a logarithmic axis."""
+@dataclass
+class DrawnLine:
+    """A line of a run on a figure, the band over the replicas around it, and further parts by the ends of their names.
+
+    These are where it is 0 on a logarithmic axis, and points without a neighbour; made when there are some.
+    """
 
     series: Series
+    source: ColumnDataSource
     line: GlyphRenderer
     band: GlyphRenderer
-    zeros: tuple[GlyphRenderer, ...] = ()
+    parts: dict[str, GlyphRenderer] = field(default_factory=dict)
 
     @property
     def renderers(self) -> tuple[GlyphRenderer, ...]:
         """All that is drawn of it, from back to front."""
-        return (self.band, self.line, *self.zeros)
+        return (self.band, self.line, *self.parts.values())
 
 
 class PlotView(param.Parameterized):
@@ -120,11 +129,14 @@ class PlotView(param.Parameterized):
         self._titles: dict[str, str] = {}
         self._printed: dict[Reference, GlyphRenderer] = {}  # the lines of a paper's numbers
         self._heading, self._note, self._remark = self.title, "", ""
-        self.renderers: list[GlyphRenderer] = []
-        self._measured: list[GlyphRenderer] = []
+        self._shown: list[DrawnLine] = []
+        self._area: list[GlyphRenderer] = []
+        self._marks: dict[str, list[GlyphRenderer]] = {}
         self._strip: ZeroStrip | None = None
         self._strip_source: ColumnDataSource | None = None
+        self._strip_parts: list[GlyphRenderer] = []
         self.labels: LineLabels | None = None
+        self._label_parts: list[GlyphRenderer] = []
 
     @property
     def has_figure(self) -> bool:
@@ -139,6 +151,7 @@ class PlotView(param.Parameterized):
         return self._figure
 
     def _make(self) -> Any:
+        """Return a figure with axes alone: what is for lines comes with the first of them."""
         shared, scales = self._shared, self._shared.scales
         log_y = scales.log_y and self.can_log
         fig: Any = figure(
@@ -146,29 +159,33 @@ class PlotView(param.Parameterized):
             height=self.height,
             sizing_mode="stretch_width",
             x_range=shared.x_range,
-            y_range=DataRange1d(only_visible=True, range_padding=0.06, syncable=False),
+            y_range=opening_range(0.1, 10.0, shared.sources.fit),
             x_axis_type="log" if scales.log_x else "linear",
             y_axis_type="log" if log_y else "linear",
             x_axis_label=AXES[scales.axis],
-            tools="pan,box_zoom,xwheel_zoom,reset",
-            toolbar_location="above",
-            active_scroll=None,
-            min_border_left=44,
-            min_border_right=10,
+            tools="",
+            toolbar_location=None,
+            context_menu=None,
             name=f"plot-{type(self).__name__}",
+            **BORDERS,
         )
-        fig.add_tools(*shared.actions)
-        fig.toolbar.autohide, fig.toolbar.logo = True, None
         x_axis, y_axis = fig.xaxis[0], fig.yaxis[0]
-        fig.xgrid[0].grid_line_color = None
+        fig.x_scale, fig.y_scale = shared.x_scale, shared.y_scales[log_y]
+        fig.center.remove(fig.xgrid[0])
+        x_axis.major_label_policy = y_axis.major_label_policy = shared.label_policy
         if not scales.log_x:
-            x_axis.formatter = shared.formatter
-            x_axis.ticker = fig.xgrid[0].ticker = shared.x_ticker
+            x_axis.formatter, x_axis.ticker = shared.formatter, shared.x_ticker
         y_axis.formatter = shared.log_formatter if log_y else shared.formatter
         if log_y:
-            y_axis.ticker = fig.ygrid[0].ticker = shared.log_ticker
-        self._fit_out(fig)
+            y_axis.ticker = shared.log_ticker
+        # Here from the beginning: Bokeh may draw a title that comes later before it has a place, which is an error.
+        small: dict[str, Any] = {"text_font_size": "11px", "text_font_style": "normal", "standoff": 2}
+        self._notes = Title(text="", name=f"notes-{type(self).__name__}", **small)
+        fig.add_layout(self._notes, "below")
         fig.on_event(DoubleTap, shared.pick)
+        for change in ("renderers", "inner_height"):  # other lines, and the first time that it is drawn
+            fig.js_on_change(change, shared.sources.fit)
+        shared.x_range.tags = [*shared.x_range.tags, fig]
         # What the theme and the layout change in the browser is of no use here: hundreds of messages at each opening.
         for model in (fig, fig.title, fig.toolbar, x_axis, y_axis, self._notes, *fig.grid):
             model.syncable = False
@@ -179,20 +196,27 @@ class PlotView(param.Parameterized):
         if self._figure is not None:
             self._figure.xaxis[0].axis_label = AXES[self._shared.scales.axis]
 
-    def _fit_out(self, fig: Any) -> None:
-        """Add the line of notes, the lines' labels, the marks and the placeholder."""
-        small: dict[str, Any] = {"text_font_size": "11px", "text_font_style": "normal", "standoff": 2}
-        self._notes = Title(text="", name=f"notes-{type(self).__name__}", **small)
-        fig.add_layout(self._notes, "below")
-        # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
-        fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
-        heads: list[Any] = self._shared.mark_heads("frame")
-        fig.add_tools(HoverTool(renderers=heads, tooltips=_MARK, visible=False))
-        words = self._shared.mark_words("frame", self.first)
-        area = self._shared.reading_area("frame")
-        fig.add_tools(self._shared.line_reader(area), self._shared.crosshair())
-        self._placeholder = self._shared.placeholder()
-        self._fixed = [area, *self._shared.mark_lines(), *heads, *words, self._placeholder]
+    def _frame(self) -> None:
+        """Have the figure's frame as a place, whatever its ranges: what is drawn there never stretches them."""
+        fig, (one, scale) = self.figure, self._shared.in_frame
+        if not fig.extra_y_ranges:
+            fig.extra_x_ranges, fig.extra_x_scales = {FRAME: one}, {FRAME: scale}
+            fig.extra_y_ranges, fig.extra_y_scales = {FRAME: one}, {FRAME: scale}
+
+    def _equip(self) -> None:
+        """Give the figure the tools to read and to move its lines."""
+        if not self._area:
+            self._frame()
+            tools, area = self._shared.tools()
+            self.figure.toolbar.update(tools=tools, active_scroll=self._shared.wheel)
+            self._area = [area]
+
+    def show_marks(self, kind: str) -> None:
+        """Have the figure, if there is one, show marks of a kind, of which there were none before."""
+        if self.has_figure and kind not in self._marks:
+            self._frame()
+            self._marks[kind] = self._shared.marks(kind, self.first)
+            self._compose()
 
     def add(self, key: str, style: RunStyle, stream: PackedSource, columns: Mapping[str, Array]) -> None:
         """Make a run's lines and bands, drawn from its data source; ``arrange`` puts them on the figure."""
@@ -201,53 +225,55 @@ class PlotView(param.Parameterized):
             colour = REFERENCE if one.muted else style.colour
             area = VArea(x="x", y1=f"{one.key}.low", y2=f"{one.key}.high", fill_color=colour, fill_alpha=0.18)
             path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=style.width)
-            band, line = (self._shared.renderer(source, glyph) for glyph in (area, path))
-            logarithmic = self._shared.scales.log_y and not one.linear
-            lines.append(DrawnLine(one, line, band, self._zeros(one, colour, stream) if logarithmic else ()))
+            band, line = (self._shared.sources.draw(source, glyph) for glyph in (area, path))
+            # References lie decades away at times: the ranges are those of what was measured.
+            line.tags = [] if one.muted else [f"{one.key}{part}" for part in one.parts if part != ".lone"]
+            lines.append(DrawnLine(one, source, line, band))
         self._lines[key] = lines
         label = signed(self.y_label(columns), self._shared.scales.log_y)
         self._titles[key] = f"{self.heading(columns)}   {label}".rstrip()
 
-    def _zeros(self, one: Series, colour: str, stream: PackedSource) -> tuple[GlyphRenderer, ...]:
-        """Return what is drawn of a line with ``zeros`` where a point has no neighbour, and where it is 0."""
-        if not one.zeros:
-            return ()
-        point = Scatter(x="x", y=f"{one.key}.lone", size=5, line_color=colour, fill_color=colour)
-        zero = LineGlyph(x="x", y=f"{one.key}.zero", line_color=colour, line_width=3)
-        return self._shared.renderer(stream.source, point), self._shared.renderer(stream.source, zero)
+    def lacks(self, key: str, data: LineData) -> list[tuple[DrawnLine, str]]:
+        """Return the parts of a run's lines that have come with its newest numbers, and are not drawn yet."""
+        if not self._shared.scales.log_y:
+            return []
+        columns = data.columns()
+        return [
+            (one, part)
+            for one in self._lines.get(key, [])
+            if not one.series.linear
+            for part in (".lone", ".zero")
+            if part in one.series.parts and part not in one.parts and np.isfinite(columns[one.series.key + part]).any()
+        ]
 
-    def _fit_strip(self, fig: Any) -> None:
-        """Add the strip of zeros below the axis, which is not to be seen until there are some."""
-        self._strip_source, ticker, parts = self._shared.zero_strip("frame")
-        fig.yaxis[0].ticker = fig.ygrid[0].ticker = ticker
-        self._fix(fig, parts)
-
-    def _fix(self, fig: Any, parts: Sequence[GlyphRenderer]) -> None:
-        """Have parts on the figure from now on that stand in its frame, whatever the horizontal range."""
-        if not fig.extra_x_ranges:
-            fig.extra_x_ranges, fig.extra_x_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
-        self._fixed = [*parts, *self._fixed]
+    def complete(self, lacking: Sequence[tuple[DrawnLine, str]]) -> None:
+        """Draw parts of lines that ``lacks`` found."""
+        for one, part in lacking:
+            colour, y = one.line.glyph.line_color, one.series.key + part
+            look: dict[str, Any] = {"x": "x", "y": y, "line_color": colour}
+            glyph = LineGlyph(**look, line_width=3) if part == ".zero" else Scatter(**look, size=5, fill_color=colour)
+            one.parts[part] = self._shared.sources.draw(one.source, glyph)
+        if lacking:
+            self._compose()
 
     @property
     def keys_with_zeros(self) -> set[str]:
         """The keys of the lines that share a strip of zeros; empty where no line has zeros, or the axis is linear."""
-        if self._strip_source is None:
-            return set()
-        return {one.series.key for lines in self._lines.values() for one in lines if not one.series.linear}
+        lines = [one.series for lines in self._lines.values() for one in lines if not one.series.linear]
+        return {one.key for one in lines} if self._shared.scales.log_y and any(one.zeros for one in lines) else set()
 
     def show_strip(self, strip: ZeroStrip | None) -> None:
         """Show the strip in which zeros stand, or none."""
-        if self._strip_source is None or strip == self._strip:
+        if not self.has_figure or strip == self._strip:
             return
         self._strip = strip
-        self._set_range()
+        if self._strip_source is None:
+            self._frame()
+            self._strip_source, ticker, self._strip_parts = self._shared.zero_strip()
+            self.figure.yaxis[0].ticker, self.figure.y_range.tags = ticker, [self._strip_source]
+            self._compose()
         self._strip_source.data = strip_columns(strip)
         self.figure.yaxis[0].major_label_overrides = {} if strip is None else {strip.tick: "0"}
-
-    def _set_range(self) -> None:
-        """Have the vertical range follow what was measured; where that is 0 throughout, it has the strip within it."""
-        alone = self._strip is not None and self._strip.empty
-        self.figure.y_range.renderers = [*self._measured, *[self._placeholder] * alone]
 
     def fits(self, problems: int) -> bool:
         """Return whether the plot is for runs of so many problems."""
@@ -276,12 +302,13 @@ class PlotView(param.Parameterized):
         runs = [(style, self._lines[key]) for key, style in styles.items() if self._lines.get(key)]
         if not runs and self.special and not self.has_figure:
             return
-        fig, alone = self.figure, len(runs) == 1
-        if self._strip_source is None and any(one.zeros for _, lines in runs for one in lines):
-            self._fit_strip(fig)
+        alone = len(runs) == 1
+        if runs:
+            self._equip()
         if self.labels is None and any(len(lines) > 1 for _, lines in runs):
-            self.labels = LineLabels()
-            self._fix(fig, [self._shared.line_labels(self.labels.source, "frame")])
+            self._frame()
+            self.labels = LineLabels(self._shared.sources)
+            self._label_parts = [self._shared.line_labels(self.labels.source)]
         for style, lines in runs:
             for one in lines:
                 # The components of one column are alike; further columns are the thin lines.
@@ -289,24 +316,29 @@ class PlotView(param.Parameterized):
                 name = style.name if alone and len(lines) == 1 else f"{style.name}, {one.series.label}"
                 one.line.update(name=name)
                 one.line.glyph.update(line_width=width)
-        lines_shown = [one for _, lines in runs for one in lines]
+        self._shown = [one for _, lines in runs for one in lines]
         titles = dict.fromkeys(self._titles[key] for key in styles if self._lines.get(key))
         self._heading = "; ".join(titles) or self.title
         self._entitle()
-        self.renderers = [part for one in lines_shown for part in (one.band, one.line)] or [self._placeholder]
-        columns = {one.series.column for one in lines_shown}
+        columns = {one.series.column for one in self._shown}
         axis = self._shared.scales.axis
         due = [one for one in references if one.column in columns and one.axis in ("", axis)]
         self._printed = {one: self._printed.get(one) or self._shared.printed_line(one) for one in due}
-        drawn = (part for one in lines_shown for part in one.renderers)
-        fig.renderers = [*self._fixed, *drawn, *self._printed.values()]
-        # References lie decades away at times: the range is that of what was measured, where there is anything.
-        self._measured = [
-            part for one in lines_shown if not one.series.muted for part in (one.band, one.line, *one.zeros[1:])
-        ] or self.renderers
-        self._set_range()
+        self._compose()
         if self.labels is not None and not runs:
             self.labels.show([], False)
+
+    @property
+    def renderers(self) -> list[GlyphRenderer]:
+        """What is drawn of runs."""
+        return [part for one in self._shown for part in one.renderers]
+
+    def _compose(self) -> None:
+        """Draw what there is, from back to front; nothing is sent where that stays as it was."""
+        marks = [part for parts in self._marks.values() for part in parts]
+        parts = [*self._strip_parts, *self._label_parts, *self._area, *marks, *self.renderers, *self._printed.values()]
+        if self.figure.renderers != parts:
+            self.figure.renderers = parts
 
     def label(self, key: str, data: LineData) -> None:
         """Write beside the ends of a run's lines what each is, where it has several; ``data`` has their numbers."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
 import param
 from bokeh.document import Document
-from bokeh.models import ColumnDataSource
 
 from zoviz.core.registry import discover
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
@@ -23,7 +22,8 @@ from zoviz.views.common.style import (
 from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS, STEERING, steering_marks
 from zoviz.views.plots.line_data import BANDS, AxisScales, ZeroStrip, axis_values, lane, strip_for
-from zoviz.views.plots.packed_source import PackedSource, all_series
+from zoviz.views.plots.packed_source import PackedSource, Sources, all_series
+from zoviz.views.plots.plot_tools import PlotTools
 from zoviz.views.plots.shared_models import SharedModels
 
 PLOTS_AT_ONCE = 2
@@ -34,6 +34,7 @@ label {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path:
 select.bk-input {height: 30px; min-height: 30px; padding: 0 24px 0 8px; font-size: 13px}
 """
 """Of a list whose label is read out and not seen."""
+_WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 WIDTH = 1.6
 """Of a run's first line on a plot, in pixels."""
 
@@ -41,9 +42,9 @@ WIDTH = 1.6
 class _Drawing:
     """The lines that the board has drawn of one run."""
 
-    def __init__(self, key: str, number: int) -> None:
+    def __init__(self, key: str, number: int, sources: Sources) -> None:
         # Zeros of several runs lie above each other, not on each other.
-        self.source = PackedSource(key, lane(number))
+        self.source = PackedSource(key, sources, lane(number))
         self.columns: frozenset[str] = frozenset()
         self.views_to_come: list[PlotView] = []  # which have no lines of these columns yet
         self.rows, self.last_iteration, self.settled = -1, -1.0, False
@@ -90,16 +91,18 @@ class Board(pn.viewable.Viewer):
         self._built = False  # whether there are figures, their places on the page, and ``_shared``
         self.runs_shown = ShownRuns() if runs is None else runs
         self._drawings: dict[str, _Drawing] = {}
-        self._marks = {kind: ColumnDataSource(NO_MARKS, name=kind) for kind in MARKS}
+        self._sources = Sources()
+        self._marks = {kind: self._sources.make(NO_MARKS, kind) for kind in MARKS}
         self._marked: dict[str, tuple[Any, ...]] = {}
+        self._marks_shown: set[str] = set()
         self._strips: dict[str, ZeroStrip | None] = {}  # of zeros, by the keys of lines
-        self._panes: list[pn.pane.Bokeh] = []
-        self._cells: list[pn.Column] = []
+        self._panes: dict[PlotView, pn.pane.Bokeh] = {}
+        self._columns: dict[PlotView, pn.viewable.Viewable] = {}
+        self._visible: list[PlotView] = []
         self._others: list[tuple[pn.viewable.Viewable | pn.viewable.Viewer, str]] = []
-        self._grid = Grid(sizing_mode="stretch_width", margin=0)
+        self._grid, self._tools = Grid(**_WHOLE), PlotTools()
         self._stale_figures = self._stale_lines = False
         self._axes: pn.widgets.RadioButtonGroup | None = None
-        self._ranged: Set[str] = frozenset()
         self.param.watch(lambda *_: self._outdate(figures=True), ["log_x", "log_y"])
         self.param.watch(lambda *_: self._outdate(), ["axis", "band"])
         self.runs_shown.param.watch(lambda _: self._outdate(), "runs")
@@ -124,15 +127,24 @@ class Board(pn.viewable.Viewer):
     def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer, below: str = "") -> None:
         """Place another view: below the plot of a class of this name, in its cell, else in a cell after the last."""
         self._others.append((view, below))
+        self._columns = {}
         if self._built:
             self._fill()
 
     def _fill(self) -> None:
-        """Put the plots' places and the other views in the order in which they stand on the page."""
-        for plot, pane, cell in zip(self._views, self._panes, self._cells, strict=True):
-            under = [view for view, below in self._others if below == type(plot).__name__]
-            cell.objects = [pane, *under]
-        self._grid.objects = [*self._cells, *(view for view, below in self._others if not below)]
+        """Put the plots on the page and the other views in the order in which they stand there."""
+        cells = [self._cell(view) for view in self._visible]
+        self._grid.objects = [*cells, self._tools, *(view for view, below in self._others if not below)]
+
+    def _cell(self, view: PlotView) -> pn.viewable.Viewable:
+        """Return the place of a plot, a column where something stands below it."""
+        if view not in self._panes:
+            self._panes[view] = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
+        if view not in self._columns:
+            under = [other for other, below in self._others if below == type(view).__name__]
+            self._columns[view] = pn.Column(self._panes[view], *under, **_WHOLE) if under else self._panes[view]
+        update_changed(self._panes[view], object=view.figure)
+        return self._columns[view]
 
     def _outdate(self, figures: bool = False) -> None:
         """Have the lines, or the figures too, made anew by the next ``refresh``; figures take a moment, and say so."""
@@ -189,14 +201,16 @@ class Board(pn.viewable.Viewer):
         visible = (self._drawings[key].source for key, one in self.runs_shown.runs.items() if one.visible)
         shown = [one for one in visible if one.data.values.size]
         before, self._strips = self._strips, {}
+        strips: dict[PlotView, ZeroStrip | None] = {}
         for view in self.views:
             keys = view.keys_with_zeros
             drawn = [
                 (one.data, [line for line in one.series if line.key in keys]) for one in shown if one.data.values.size
             ]
-            strip = strip_for(drawn) if keys else None
-            view.show_strip(strip)
-            self._strips |= dict.fromkeys(keys, strip)
+            strips[view] = strip_for(drawn) if keys else None
+            self._strips |= dict.fromkeys(keys, strips[view])
+        self._complete(strips)
+        for view in self.views:
             if shown:  # of several runs' lines those of the newest tell what the others are
                 newest = next(reversed([one for one in self.runs_shown.runs.values() if one.visible]))
                 view.label(newest.key, self._drawings[newest.key].source.data)
@@ -204,6 +218,19 @@ class Board(pn.viewable.Viewer):
             if one.visible and (key in news or self._strips != before):
                 self._drawings[key].source.send(self._strips)
                 self._drawings[key].settled = False
+
+    def _complete(self, strips: Mapping[PlotView, ZeroStrip | None]) -> None:
+        """Draw what lines have now that they had not before, with the strips of zeros of the plots."""
+        entries = [one for one in self.runs_shown.runs.values() if one.visible]
+        lacking = {
+            view: [part for one in entries for part in view.lacks(one.key, self._drawings[one.key].source.data)]
+            for view in self.views
+        }
+        new = any(lacking.values()) or any(strips.values())
+        with batched_changes(self.document if new else None):
+            for view in self.views:
+                view.complete(lacking[view])
+                view.show_strip(strips[view])
 
     def _catch_up(self, most: int | None) -> bool:
         """Make figures or lines anew that are out of date; return whether there were any."""
@@ -234,10 +261,9 @@ class Board(pn.viewable.Viewer):
         """Bring the figures to the axis: they need not be made anew for it, which takes a browser a second."""
         if self._shared.scales.axis == self.axis:
             return
-        self._shared.scales = self._shared.scales._replace(axis=self.axis)
+        self._shared.relabel(self.axis)
         for view in self._views:
             view.relabel()
-        self._shared.forget_ranges()
 
     def _mark(self) -> None:
         """Send the marks that changed: changes of all visible runs, targets and phases of the newest."""
@@ -255,25 +281,30 @@ class Board(pn.viewable.Viewer):
             if state != self._marked.get(kind):
                 self._marked[kind] = state
                 source.data = marks
+                if marks["x"]:
+                    self._show_marks(kind)
+
+    def _show_marks(self, kind: str) -> None:
+        """Have the plots show a kind of marks from now on, of which there were none before."""
+        with batched_changes(None if kind in self._marks_shown else self.document):
+            for view in self.views:
+                view.show_marks(kind)
+        self._marks_shown.add(kind)
 
     def _place(self) -> None:
         """Keep plots off the page on which no run that has taken a step draws anything."""
         begun = [one for one in self.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
         snapshots = [one.run.trace.snapshot() for one in begun]
         keys, problems = [one.key for one in begun], self.runs_shown.problems
-        needed = [view.needed(keys, problems) and (not begun or view.has_values(snapshots)) for view in self.views]
-        entering = [
-            (pane, view.figure)
-            for on, view, pane in zip(needed, self.views, self._panes, strict=True)
-            if on and pane.object is not view.figure
+        needed = [
+            view for view in self._views if view.needed(keys, problems) and (not begun or view.has_values(snapshots))
         ]
-        # A new figure goes to the browser as its lines do: Panel's own message could overtake theirs, or come after
-        # it, and each has models that the other refers to.
-        with batched_changes(self.document if entering else None):
-            for pane, figure in entering:
-                pane.object = figure
-            for on, cell in zip(needed, self._cells, strict=True):
-                update_changed(cell, visible=on)
+        if needed != self._visible:
+            self._visible = needed
+            # A new figure goes to the browser as its lines do: Panel's own message could overtake theirs, or come
+            # after it, and each has models that the other refers to.
+            with batched_changes(self.document):
+                self._fill()
 
     @property
     def document(self) -> Document | None:
@@ -283,7 +314,8 @@ class Board(pn.viewable.Viewer):
     @property
     def visible_plots(self) -> list[PlotView]:
         """The plots that are on the page now."""
-        return [view for view, cell in zip(self.views, self._cells, strict=True) if cell.visible]
+        self.views  # noqa: B018  # makes the figures
+        return self._visible
 
     def _arrange(self) -> None:
         """Show the visible runs on the plots, under their names; the shared horizontal range follows them."""
@@ -295,10 +327,6 @@ class Board(pn.viewable.Viewer):
             styles[one.key] = RunStyle(name, one.colour, WIDTH)
         for view in self.views:
             view.arrange(styles if view.fits(problems) else {}, self.runs_shown.references)
-        if self._ranged - styles.keys():
-            self._shared.forget_ranges()
-        self._ranged = styles.keys()
-        self._shared.x_range.renderers = [line for view in self.views for line in view.renderers]
 
     def _dress(self, entry: ShownRun, snapshot: Snapshot, most: int | None) -> None:
         """Make a run's lines on every plot that has none of its columns yet, or on so many of these at most."""
@@ -324,33 +352,27 @@ class Board(pn.viewable.Viewer):
             for view in self.views:
                 view.remove(key)
         for entry in self.runs_shown.runs.values():
-            drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key, len(self._drawings)))
+            drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key, len(self._drawings), self._sources))
             if entry.visible:
                 self._dress(entry, entry.run.trace.snapshot(), most)
             drawing.rows = -1
         self._arrange()
 
     def _build(self) -> None:
-        """Make the figures and their places, before whatever stands beside them."""
-        self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self._views]
-        # Each in a column of its own: a figure shows itself whatever its pane says.
-        self._cells = [pn.Column(pane, sizing_mode="stretch_width", margin=0) for pane in self._panes]
+        """Make the first figures, before whatever stands beside them."""
         self._built = True
-        self._fill()
         self._rebuild()
 
     def _rebuild(self) -> None:
         """Make new figures, for scales that a figure cannot change."""
-        self._shared = SharedModels(AxisScales(self.axis, self.log_x, self.log_y), self._marks, self.runs_shown)
+        scales = AxisScales(self.axis, self.log_x, self.log_y)
+        self._shared = SharedModels(scales, self._sources, self._marks, self.runs_shown)
         for view in self._views:
             view.build(self._shared)
         for drawing in self._drawings.values():
             drawing.columns, drawing.views_to_come = frozenset(), []
         self._dress_all()
-        for view, pane in zip(self.views, self._panes, strict=True):
-            # A special plot comes when it is needed: a page with all of them would take twice as long to open.
-            pane.object = None if view.special else view.figure
-        self._marked = {}
+        self._visible, self._marked, self._marks_shown = [], {}, set()
         self._mark()
         self._place()
         update_changed(self._grid, loading=False)

@@ -170,7 +170,7 @@ class ConstraintRails(pn.viewable.Viewer):
             palette=list(_COLOURS), low=-0.5, high=len(_COLOURS) - 0.5, nan_color="rgba(0,0,0,0)"
         )
         strips = fig.image("value", x="x", y=0.5, dw="w", dh="h", source=self.image, color_mapper=palette)
-        fig.add_tools(HoverTool(renderers=[strips], tooltips="h at $x{0,0}: $y{0}", visible=False), shared.crosshair())
+        fig.add_tools(HoverTool(renderers=[strips], tooltips="h at $x{0,0}: $y{0}", visible=False), shared.crosshair)
         fig.yaxis[0].formatter = CustomJSTickFormatter(code="return tick % 1 ? '' : 'h' + tick")
         return fig
 

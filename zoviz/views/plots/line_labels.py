@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from bokeh.models import ColumnDataSource
 
 from zoviz.core.types import Array
 from zoviz.views.plots.line_data import Series
+from zoviz.views.plots.packed_source import Sources
 
 NEAR = 0.07
 """Share of the range of a run's lines within which their ends have one label."""
@@ -75,8 +75,8 @@ class LineLabels:
         ``y``, ``text``, ``colour``, and ``side`` and ``off``: on which side of its end a word stands, and how far.
     """
 
-    def __init__(self) -> None:
-        self.source = ColumnDataSource({"y": [], "text": [], "colour": [], "side": [], "off": []})
+    def __init__(self, sources: Sources) -> None:
+        self.source = sources.make({"y": [], "text": [], "colour": [], "side": [], "off": []})
         self._shown: list[Label] = []
 
     def show(self, ends: Sequence[tuple[Series, Array, str]], log: bool) -> None:

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from bokeh.events import DoubleTap
 from bokeh.models import (
-    AllIndices,
+    AllLabels,
     BasicTicker,
-    CDSView,
+    BoxZoomTool,
     ColumnDataSource,
     CrosshairTool,
+    CustomJS,
     CustomJSHover,
     CustomJSTicker,
     CustomJSTickFormatter,
-    DataRange1d,
-    FullscreenTool,
     HoverTool,
     HSpan,
     HStrip,
+    LinearScale,
+    LogScale,
     LogTickFormatter,
-    SaveTool,
+    PanTool,
+    Range1d,
+    Scale,
     Scatter,
     Text,
     Tool,
     VSpan,
+    WheelZoomTool,
 )
 from bokeh.models import Line as LineGlyph
 from bokeh.models.annotations import Span
@@ -34,12 +39,12 @@ from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
 from zoviz.runs.references import Reference
-from zoviz.views.common.bokeh_internals import forget_bounds
 from zoviz.views.common.colours import PRINTED, REFERENCE
 from zoviz.views.common.figure_frame import SHORT
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.event_marks import MARKS, STEERING
 from zoviz.views.plots.line_data import AxisScales, ZeroStrip
+from zoviz.views.plots.packed_source import Sources
 
 # Bokeh's own ticker is linear below two decades, and leaves the lower half of an axis without a label. Three ticks at
 # least where they are not all powers of ten: of two, as 2 and 5, its formatter would write the nearest powers.
@@ -91,26 +96,37 @@ def log_ticker(strip: ColumnDataSource | None = None) -> CustomJSTicker:
 def strip_columns(strip: ZeroStrip | None) -> dict[str, list[Any]]:
     """Return a strip of zeros as columns of a data source, with no rows for none."""
     if strip is None:
-        return {"bottom": [], "top": [], "tick": [], "empty": [], "left": []}
+        return {name: [] for name in ("bottom", "top", "tick", "empty", "left", "floor", "ceiling")}
     far = strip.bottom * (strip.bottom / strip.top) ** 9  # as far as anybody may pan
     ends = (np.nan, np.nan) if strip.empty else (far, strip.top)  # what there is nothing above has no break
     columns = {"bottom": ends[0], "top": ends[1], "tick": strip.tick, "empty": strip.empty, "left": 0.0}
+    columns |= {"floor": strip.bottom, "ceiling": _ABOVE_EMPTY if strip.empty else strip.top}  # within the range
     return {name: [value] for name, value in columns.items()}
 
 
+_ABOVE_EMPTY = 10.0
+"""Where an axis ends above a strip of zeros when nothing else is on it."""
+_FONT: dict[str, Any] = {"text_font": {"value": "Roboto, sans-serif"}}
 _PRINTED_DASH = [10, 3, 2, 3, 2, 3]
 """Of a paper's numbers: no run has it."""
 
-# All lines of a figure in one box: boxes of their own would cover each other. The ends of the band at a point stand
-# beside its middle in the source, and zeros of a logarithmic axis, under the names that ``Series.parts`` gives.
+# All lines of a figure in one box, and the marks that are pointed at: boxes of their own would cover each other. The
+# ends of the band at a point stand beside its middle in the source, and zeros of a logarithmic axis, under the names
+# that ``Series.parts`` gives.
 _READ = """
-    const at = special_vars.x, plot = special_vars.glyph_view.parent.parent.model, rows = [];
+    const {x: at, sx, sy, glyph_view} = special_vars, view = glyph_view.parent.parent, plot = view.model, rows = [];
     const reach = 0.01 * Math.abs(plot.x_range.end - plot.x_range.start), show = value => {
         const size = Math.abs(value);
         return size && (size < 1e-3 || size >= 1e6) ? (+value).toExponential(2) : `${+(+value).toPrecision(4)}`;
     };
+    const words = html => new DOMParser().parseFromString(html.replaceAll("<br>", "\\n"), "text/html").body.textContent;
+    const {bbox, x_scale} = view.frame, marked = new Set();
     for (const {glyph, data_source, name, visible} of plot.renderers) {
         const data = data_source.data, x = data.x;
+        (data.text && data.x ? data.text : []).forEach((text, i) => {
+            const near = Math.hypot(x_scale.compute(x[i]) - sx, bbox.top + (1 - data.y[i]) * bbox.height - sy) < 11;
+            if (near) marked.add(words(text));
+        });
         if (glyph.type !== "Line" || !name || !visible || !x?.length || at > x[x.length - 1] + reach) continue;
         let i = 0;
         for (let j = 0; j < x.length; j++) if (Math.abs(x[j] - at) < Math.abs(x[i] - at)) i = j;
@@ -120,10 +136,28 @@ _READ = """
         if (isFinite(part(""))) rows.push(`${name}   ${show(part(""))}${spread}`);
         else if (isFinite(part(".zero"))) rows.push(`${name}   0`);
     }
+    if (marked.size) return [...marked, back].join("\\n");
     const {axis_label} = plot.below.find(one => one.axis_label !== undefined) ?? {};
     const place = /time/.test(axis_label) ? show(at) : Math.round(at).toLocaleString("en-US");
     return [`at ${place} ${axis_label}`, ...rows].join("\\n");
 """
+_BACK = "Double click: go back to before it"
+"""What is said of a mark where the pointer is on it."""
+FRAME = "frame"
+"""The name of a figure's ranges from 0 to 1, on which stands what keeps its place in the frame."""
+_FOLLOW = "cb_obj.setv({start: cb_obj.reset_start, end: cb_obj.reset_end})"
+"""Has a range follow its lines again, wherever a person has moved it."""
+
+
+def opening_range(start: float, end: float, fit: CustomJS) -> Range1d:
+    """Return a range that is here until there are lines, and in the browser follows them, or a person.
+
+    No end is Bokeh's default: a range may be sent again as it is here, and then has all of it, and is fitted anew.
+    """
+    # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
+    out = Range1d(start=start, end=end, reset_start=start, reset_end=end, syncable=False)
+    out.js_on_change("reset_end", fit)
+    return out
 
 
 class SharedModels:
@@ -132,109 +166,114 @@ class SharedModels:
     Parameters
     ----------
     scales : AxisScales
+    sources : Sources
+        Of the runs' lines, whose ranges the figures' follow.
     marks : mapping of str to ColumnDataSource
         Data of each kind of mark.
     runs : ShownRuns
         Its ``picked`` becomes the place of every double click on a figure.
     """
 
-    def __init__(self, scales: AxisScales, marks: Mapping[str, ColumnDataSource], runs: ShownRuns) -> None:
-        self.scales, self._marks, self._runs_shown = scales, marks, runs
-        # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
-        self.x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
-        self.x_range.js_on_change("tags", forget_bounds())
-        self.actions: tuple[Tool, ...] = (FullscreenTool(), SaveTool())
-        self._crossline = Span(dimension="height", line_color="#8a8f98", line_width=1, line_dash="dotted")
-        self._reading = CustomJSHover(code=_READ)
-        self._whole = ColumnDataSource({"low": [0.0], "high": [1.0]})
-        self._unseen_area = HStrip(y0="low", y1="high", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
-        self.x_ticker = BasicTicker(desired_num_ticks=5)
+    def __init__(
+        self, scales: AxisScales, sources: Sources, marks: Mapping[str, ColumnDataSource], runs: ShownRuns
+    ) -> None:
+        self.scales, self.sources, self._marks, self._runs_shown = scales, sources, marks, runs
+        self.x_range = opening_range(0.97 if scales.log_x else -5.0, 1005.0, sources.fit)
+        self.x_range.js_on_change("name", CustomJS(code=_FOLLOW))
+        sources.fit.args = {"x_range": self.x_range}
+        self.x_scale, self.y_scales = scale_of(scales.log_x), {log: scale_of(log) for log in (False, True)}
+        self.x_ticker, self.label_policy = BasicTicker(desired_num_ticks=5), AllLabels()
         self.formatter = CustomJSTickFormatter(code=SHORT)
         self.log_ticker = log_ticker()
         self.log_formatter = LogTickFormatter(min_exponent=1)
-        self._everything = AllIndices()
-        # Of the marks and the area, whose points are the same in every figure.
-        self._area_view = CDSView(filter=self._everything)
-        self._mark_views = {name: CDSView(filter=self._everything) for name in marks}
-        self._empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
-        self._nothing = Scatter(x="x", y="y", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
-        self._strip_glyphs: tuple[Glyph, ...] = (
-            HStrip(y0="bottom", y1="top", fill_color=REFERENCE, fill_alpha=0.13, line_alpha=0.0, hatch_alpha=0.0),
-            HSpan(y="top", line_color=REFERENCE, line_width=1, line_dash=[4, 3]),
-        )
-        look: dict[str, Any] = {"text_align": "center", "text_baseline": "middle", "text_color": REFERENCE}
-        self._break_sign = Text(x="left", y="top", text={"value": "≈"}, text_font_size="17px", **look)
-        beside: dict[str, Any] = {"text_align": "right", "text_baseline": "side", "y_offset": "off", "x_offset": -3}
-        words: dict[str, Any] = {"text_color": "colour", "text_font": {"value": "Roboto, sans-serif"}}
-        self._label = Text(x={"value": 1.0}, y="y", text="text", text_font_size="11px", **beside, **words)
-        self._spans: dict[str, Glyph] = {}
-        self._heads: dict[str, Glyph] = {}
-        for name in marks:
-            _, colour, marker, dash, size = MARKS[name]
-            own = "colour" if name == STEERING else colour
-            self._spans[name] = VSpan(x="x", line_color=own, line_dash=dash, line_width=1.2)
-            self._heads[name] = Scatter(x="x", y="y", marker=marker, size=size, line_color=own, fill_color=own)
-        small: dict[str, Any] = {"text_baseline": "middle", "text_font": {"value": "Roboto, sans-serif"}}
-        self._number = Text(
-            x="x", y="y", text="number", text_color="ink", text_align="center", text_font_size="10px", **small
-        )
-        self._change = Text(
-            x="x", y="y", text="label", text_color="colour", x_offset=10, text_font_size="11px", **small
-        )
+        self._glyphs: dict[str, Glyph] = {}
 
     def pick(self, event: DoubleTap) -> None:
         """Record the place of a double click on a plot."""
         if event.x is not None:
             self._runs_shown.picked = (self.scales.axis, float(event.x))
 
-    def forget_ranges(self) -> None:
-        """Have the browser forget how far lines reached that are no longer drawn, so that the range follows what is."""
-        self.x_range.tags = [len(self.x_range.tags) and 1 - int(self.x_range.tags[0])]
+    def relabel(self, axis: str) -> None:
+        """Have the figures drawn against another axis: the range of the one before means nothing on it."""
+        self.scales = self.scales._replace(axis=axis)
+        self.x_range.name = f"against {axis}"
 
+    @cached_property
+    def in_frame(self) -> tuple[Range1d, LinearScale]:
+        """A range from 0 to 1, and its scale; the tools that move the axes would move it, too."""
+        frame, put_back = Range1d(start=0, end=1, syncable=False), CustomJS(code="cb_obj.setv({start: 0, end: 1})")
+        for end in ("start", "end"):
+            frame.js_on_change(end, put_back)
+        return frame, LinearScale()
+
+    @cached_property
     def crosshair(self) -> CrosshairTool:
-        """Return a tool that draws one vertical line through all figures where one is pointed at."""
-        return CrosshairTool(overlay=self._crossline, visible=False)
+        """A tool that draws one vertical line through all figures where one is pointed at."""
+        crossline = Span(dimension="height", line_color="#8a8f98", line_width=1, line_dash="dotted")
+        return CrosshairTool(overlay=crossline, visible=False)
 
-    def reading_area(self, y_range_name: str) -> GlyphRenderer:
-        """Return an area of the whole frame that is not seen, over which ``line_reader`` reads."""
-        return self.renderer(self._whole, self._unseen_area, view=self._area_view, y_range_name=y_range_name)
+    @cached_property
+    def wheel(self) -> WheelZoomTool:
+        """A tool that zooms all figures along x; without the key the wheel scrolls the page."""
+        return WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
 
-    def line_reader(self, area: GlyphRenderer) -> HoverTool:
-        """Return a tool that tells run, value and band of every line of a figure above or below the pointer."""
-        return HoverTool(
+    @cached_property
+    def _handles(self) -> Any:
+        return BoxZoomTool().overlay.handles  # which each box would have for itself
+
+    @cached_property
+    def _reader(self) -> CustomJSHover:
+        return CustomJSHover(args={"back": _BACK}, code=_READ)
+
+    @cached_property
+    def _whole(self) -> ColumnDataSource:
+        return self.sources.make({"low": [0.0], "high": [1.0]})
+
+    def tools(self) -> tuple[list[Tool], GlyphRenderer]:
+        """Return the tools of one figure with lines, and an area of the whole frame, not seen, which one of them reads.
+
+        What one figure alone is moved by, or what it alone shows, is its own; the others are those of all figures.
+        """
+        unseen = self._glyph("area", HStrip, y0="low", y1="high", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
+        area = self.sources.draw(self._whole, unseen, y_range_name=FRAME)
+        zoom = BoxZoomTool()
+        zoom.overlay.handles = self._handles
+        hover = HoverTool(
             renderers=[area],
             tooltips="<div style='font-size:12px;white-space:pre'>@low{custom}</div>",
-            formatters={"@low": self._reading},
+            formatters={"@low": self._reader},
             point_policy="follow_mouse",
             visible=False,
             description="Values",
         )
+        return [PanTool(), zoom, self.wheel, self.crosshair, hover], area
 
-    def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
-        """Return a glyph drawn from all of a source."""
-        view = CDSView(filter=self._everything)
-        return GlyphRenderer(data_source=source, glyph=glyph, **{"view": view, **options})
+    def _glyph(self, name: str, kind: type[Glyph], **look: Any) -> Glyph:
+        """Return the glyph that all figures have in common by this name."""
+        if name not in self._glyphs:
+            self._glyphs[name] = kind(**look)
+        return self._glyphs[name]
 
-    def placeholder(self) -> GlyphRenderer:
-        """Return an invisible pair of points, which gives an empty plot its ranges."""
-        return self.renderer(self._empty, self._nothing)
+    def zero_strip(self) -> tuple[ColumnDataSource, CustomJSTicker, list[GlyphRenderer]]:
+        """Return the strip of zeros below a figure's axis: its source, the axis's ticker, and what is drawn of it."""
+        source = self.sources.make(strip_columns(None))
+        source.js_on_change("data", self.sources.fit)
+        look: dict[str, Any] = {"line_color": REFERENCE, "line_dash": [4, 3], "hatch_alpha": 0.0}
+        ground = self._glyph("strip", HStrip, y0="bottom", y1="top", fill_color=REFERENCE, fill_alpha=0.13, **look)
+        middle: dict[str, Any] = {"text_align": "center", "text_baseline": "middle", "text_color": REFERENCE}
+        sign = self._glyph("break", Text, x="left", y="top", text={"value": "≈"}, text_font_size="17px", **middle)
+        parts = [
+            self.sources.draw(source, ground),
+            self.sources.draw(source, sign, x_range_name=FRAME, level="annotation"),
+        ]
+        return source, log_ticker(source), parts
 
-    def zero_strip(self, frame: str) -> tuple[ColumnDataSource, CustomJSTicker, list[GlyphRenderer]]:
-        """Return the strip of zeros below a figure's axis: its source, the axis's ticker, and what is drawn of it.
-
-        Parameters
-        ----------
-        frame : str
-            The name of a horizontal range from 0 to 1, on which the sign of the break stands.
-        """
-        source = ColumnDataSource(strip_columns(None))
-        parts = [self.renderer(source, glyph) for glyph in self._strip_glyphs]
-        sign = self.renderer(source, self._break_sign, x_range_name=frame, level="annotation")
-        return source, log_ticker(source), [*parts, sign]
-
-    def line_labels(self, source: ColumnDataSource, frame: str) -> GlyphRenderer:
-        """Return the words of a source at the right edge of a figure, the end of its horizontal range ``frame``."""
-        return self.renderer(source, self._label, x_range_name=frame, level="annotation")
+    def line_labels(self, source: ColumnDataSource) -> GlyphRenderer:
+        """Return the words of a source at the right edge of a figure."""
+        beside: dict[str, Any] = {"text_align": "right", "text_baseline": "side", "y_offset": "off", "x_offset": -3}
+        words: dict[str, Any] = {"text": "text", "text_color": "colour", "text_font_size": "11px", **_FONT}
+        label = self._glyph("label", Text, x={"value": 1.0}, y="y", **beside, **words)
+        return self.sources.draw(source, label, x_range_name=FRAME, level="annotation")
 
     def printed_line(self, reference: Reference) -> GlyphRenderer:
         """Return the line of a number that a paper prints, for one figure: across all of it, or through points."""
@@ -245,24 +284,28 @@ class SharedModels:
             glyph = LineGlyph(x="x", y="y", **look)
         else:
             glyph = HSpan(y="y", **look) if reference.y else VSpan(x="x", **look)
-        return self.renderer(ColumnDataSource(points), glyph)
+        return self.sources.draw(self.sources.make(points), glyph)
 
-    def mark_lines(self) -> list[GlyphRenderer]:
-        """Return the vertical lines at the marks, for one figure."""
-        return [
-            self.renderer(source, self._spans[name], view=self._mark_views[name])
-            for name, source in self._marks.items()
-        ]
+    def marks(self, name: str, labelled: bool) -> list[GlyphRenderer]:
+        """Return the marks of a kind, for one figure: a line, a head, and where ``labelled`` what was changed."""
+        _, colour, marker, dash, size = MARKS[name]
+        own = "colour" if name == STEERING else colour
+        line = self._glyph(f"line {name}", VSpan, x="x", line_color=own, line_dash=dash, line_width=1.2)
+        glyphs: list[Glyph] = []
+        if name == STEERING:
+            look: dict[str, Any] = {"text_baseline": "middle", "x": "x", "y": "y", **_FONT}
+            badge: dict[str, Any] = {"outline_shape": "circle", "background_fill_color": "colour", "padding": 1}
+            number: dict[str, Any] = {"text": "number", "text_color": "ink", "text_font_size": "10px", **badge}
+            glyphs = [self._glyph("number", Text, text_align="center", **number, **look)]
+            words: dict[str, Any] = {"text": "label", "text_color": "colour", "text_font_size": "11px"}
+            glyphs += [self._glyph("change", Text, x_offset=10, **words, **look)] * labelled
+        else:
+            look = {"marker": marker, "size": size, "line_color": own, "fill_color": own}
+            glyphs = [self._glyph(f"head {name}", Scatter, x="x", y="y", **look)]
+        source, draw = self._marks[name], self.sources.draw
+        return [draw(source, line), *(draw(source, glyph, y_range_name=FRAME) for glyph in glyphs)]
 
-    def mark_words(self, y_range_name: str, labelled: bool) -> list[GlyphRenderer]:
-        """Return the numbers of the changes, and where ``labelled`` what was changed."""
-        glyphs = [self._number, self._change] if labelled else [self._number]
-        where: dict[str, Any] = {"view": self._mark_views[STEERING], "y_range_name": y_range_name}
-        return [self.renderer(self._marks[STEERING], glyph, **where) for glyph in glyphs]
 
-    def mark_heads(self, y_range_name: str) -> list[GlyphRenderer]:
-        """Return the handles of the marks, which show their text when they are pointed at."""
-        return [
-            self.renderer(source, self._heads[name], view=self._mark_views[name], y_range_name=y_range_name)
-            for name, source in self._marks.items()
-        ]
+def scale_of(logarithmic: bool) -> Scale:
+    """Return a scale."""
+    return LogScale() if logarithmic else LinearScale()

@@ -15,6 +15,7 @@ class Duals(PlotView):
 
     title = "Dual variables"
     order = 6
+    special = True
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:

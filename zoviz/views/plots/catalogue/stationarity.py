@@ -19,7 +19,7 @@ class Stationarity(PlotView):
     """
 
     title = "Stationarity"
-    order = 5
+    order = 4
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the lines of the measures that the trace has: none where gradients are not known."""

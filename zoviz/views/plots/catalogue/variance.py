@@ -18,7 +18,7 @@ class Variance(PlotView):
     """
 
     title = "Estimator variance"
-    order = 4
+    order = 5
     zero_words = "none"
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
