@@ -22,15 +22,12 @@ from zoviz.views.app.process import prepare
 from zoviz.views.common import panel_internals
 from zoviz.views.common.panel_internals import (
     COLLECT,
-    COUNT_END,
-    COUNT_WORK,
     DESTROY,
     PARSE_ANY_PATH,
     TYPESETTER,
     VERSIONS,
     changes_wait,
     collect_seldom,
-    count_no_work,
 )
 
 
@@ -50,23 +47,6 @@ def test_panels_own_route_still_imports_what_an_address_names() -> None:
     source = inspect.getsource(PARSE_ANY_PATH)
     assert "importlib.import_module(mod)" in source and "self._resource_attrs" in source
     assert list(inspect.signature(ComponentResourceHandler.parse_url_path).parameters)[1:] == ["path"]
-
-
-@pytest.mark.parametrize("counted", [True, False])
-def test_events_change_no_parameter_of_panels_own(monkeypatch: pytest.MonkeyPatch, counted: bool) -> None:
-    """Panel's own methods beside ours: once they change nothing, ``count_no_work`` has nothing to do."""
-    monkeypatch.setattr(type(state), "_add_busy_event", COUNT_WORK)
-    monkeypatch.setattr(type(state), "_remove_busy_event", COUNT_END)
-    if not counted:
-        count_no_work()
-    changes = []
-    watcher = state.param.watch(changes.append, ["_busy_counter", "busy"])
-    try:
-        state._add_busy_event("a click")
-        state._remove_busy_event("a click")
-    finally:
-        state.param.unwatch(watcher)
-    assert bool(changes) == counted and not state.busy
 
 
 @pytest.mark.parametrize("each", [True, False])

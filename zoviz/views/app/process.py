@@ -20,7 +20,6 @@ from zoviz.views.common.bokeh_internals import (
 )
 from zoviz.views.common.panel_internals import (
     collect_seldom,
-    count_no_work,
     import_no_addressed_modules,
     send_in_order,
 )
@@ -52,7 +51,6 @@ def _configure() -> None:
     rest_while_pages_work()
     work_out_defaults_once()
     visit_few_properties()
-    count_no_work()
     collect_seldom()
     ignore_known_references()
     import_no_addressed_modules()

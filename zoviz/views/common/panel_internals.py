@@ -43,9 +43,6 @@ CREATE_SESSION, FILL_DOCUMENT = Application.on_session_created, Application.init
 WRITE_AT_ONCE, WRITE_LATER = panel_document.write_events, panel_document.schedule_write_events
 """Panel's own functions, before they are replaced."""
 
-COUNT_WORK, COUNT_END = type(pn.state)._add_busy_event, type(pn.state)._remove_busy_event
-"""Panel's own methods, before they are replaced."""
-
 COLLECT, DESTROY = panel_document._garbage_collect, panel_document._destroy_document
 """Panel's own functions: the first before it is replaced, the second has it called."""
 
@@ -72,16 +69,6 @@ def import_no_addressed_modules() -> None:
     """
     route: Any = ComponentResourceHandler
     route.parse_url_path = _parse_loaded_path
-
-
-def count_no_work() -> None:
-    """Have Panel not count the events that its server is at: no page of ours shows that it is busy.
-
-    Panel 1.9 changes a parameter of its own four times for each event of any page, in which it reads all the others
-    too: two thirds of what it costs a server that a person types a number.
-    """
-    kind: Any = type(pn.state)
-    kind._add_busy_event = kind._remove_busy_event = lambda state, event: None
 
 
 def make_documents_with(do: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
