@@ -19,6 +19,7 @@ from panel.io.state import set_curdoc
 
 from zoviz import Run
 from zoviz.core.threads import look_queue
+from zoviz.core.threads.rests import RESTS
 from zoviz.problems import LoadTracking
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers import ZOCEG, ZOSQP
@@ -256,3 +257,10 @@ def test_lists_and_pictures_come_as_the_time_of_a_look_allows(monkeypatch: pytes
     monkeypatch.setattr("zoviz.views.app.dashboard.time.monotonic", lambda: float(next(now)))
     assert [dashboard.draw(0.0), dashboard.draw(1.5), dashboard.draw(1.5), dashboard.draw()] == [False] * 3 + [True]
     assert course == [0, 1, 2, 0, 1, 2, 0], "what was not reached comes first"
+
+
+def test_runs_rest_while_a_page_shows_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    page, seen = Dashboard(LoadTracking(n=5), ZOCEG()), list[bool]()
+    monkeypatch.setattr(page, "tell", lambda: seen.append(RESTS.due))
+    page.look_if_due()
+    assert seen == [True] and not RESTS.due

@@ -30,21 +30,15 @@ from bokeh.models import (
     Row,
     Span,
 )
-from bokeh.server.session import ServerSession
 from bokeh.themes import Theme
 from packaging.specifiers import SpecifierSet
 
-from helpers.event_loop import result_of
-from zoviz.core.threads.rests import RESTS
 from zoviz.views.common.bokeh_internals import (
-    CALL_WITH_DOCUMENT,
     FIND_REFERENCES,
-    HANDLE_CHANGES,
     TRANSFORM_ANY_IMAGE,
     VERSIONS,
     WORK_OUT_DEFAULT,
     read_no_named_files,
-    rest_while_pages_work,
     visit_few_properties,
     work_out_defaults_once,
 )
@@ -56,21 +50,6 @@ def test_this_bokeh_was_checked() -> None:
     assert importlib.metadata.version("bokeh") in SpecifierSet(VERSIONS), (
         "check this file's claims, then widen VERSIONS"
     )
-
-
-@pytest.mark.parametrize("replaced", [True, False])
-def test_runs_rest_while_a_session_works_on_its_document(monkeypatch: pytest.MonkeyPatch, replaced: bool) -> None:
-    """Bokeh's own method beside it, for which they do not."""
-    monkeypatch.setattr(ServerSession, "with_document_locked", CALL_WITH_DOCUMENT)
-    monkeypatch.setattr(ServerSession, "_handle_patch", HANDLE_CHANGES)
-    if replaced:
-        rest_while_pages_work()
-
-    async def work() -> bool:
-        session = ServerSession("a session", Document())
-        return await session.with_document_locked(lambda: RESTS.due)
-
-    assert result_of(work()) is replaced and not RESTS.due
 
 
 def use_own_defaults(monkeypatch: pytest.MonkeyPatch) -> None:

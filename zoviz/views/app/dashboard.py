@@ -16,6 +16,7 @@ from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
 from zoviz.core.threads.look_queue import LookQueue
+from zoviz.core.threads.rests import RESTS
 from zoviz.diagnosis.step_limits import limits_of
 from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import LiveRuns
@@ -341,6 +342,10 @@ class Dashboard(pn.viewable.Viewer):
             or not self._queue.may_look(id(self), self._next_look, now, partial(self._look_next, document))
         ):
             return
+        with RESTS:  # runs in other threads would make it take several times as long
+            self._show_news(now)
+
+    def _show_news(self, now: float) -> None:
         self.tell()
         if self._news:
             self._news = False

@@ -14,7 +14,6 @@ from zoviz.views.app.kernel import kernel_shell
 from zoviz.views.common.bokeh_internals import (
     ignore_known_references,
     read_no_named_files,
-    rest_while_pages_work,
     visit_few_properties,
     work_out_defaults_once,
 )
@@ -39,7 +38,7 @@ def prepare() -> None:
 
 
 def configure_process() -> None:
-    """Set thread switching, rests of runs, costs of pages, files a browser may read, messages' order, and its end.
+    """Set thread switching, costs of pages, files a browser may read, messages' order, and its end.
 
     Once for a process: each page asks for it, and what was worked out for the pages before would be worked out again.
     """
@@ -48,7 +47,6 @@ def configure_process() -> None:
 
 def _configure() -> None:
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
-    rest_while_pages_work()
     work_out_defaults_once()
     visit_few_properties()
     collect_seldom()

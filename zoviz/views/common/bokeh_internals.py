@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Awaitable, Callable
-from functools import wraps
 from typing import Any
 
 import bokeh.io.doc
@@ -21,17 +20,11 @@ from bokeh.settings import settings
 from bokeh.util.dataclasses import entries, is_dataclass
 from bokeh.util.warnings import BokehUserWarning
 
-from zoviz.core.threads.rests import RESTS
-
 VERSIONS = ">=3.9,<3.10"
 """Versions of Bokeh for which this was checked."""
 
 TRANSFORM_ANY_IMAGE = Image.transform
 """Bokeh's own method, before it is replaced."""
-
-CALL_WITH_DOCUMENT: Callable[..., Awaitable[Any]] = ServerSession.with_document_locked
-HANDLE_CHANGES: Any = ServerSession._handle_patch
-"""Bokeh's own methods, before they are replaced: what a page does by itself, and what its browser asks for."""
 
 REPLY_AT_ONCE: Any = ServerSession._handle_pull
 """Bokeh's own method, before it is replaced."""
@@ -58,22 +51,6 @@ def read_no_named_files() -> None:
     """Keep the icons of tools from being read from files: a browser may send any text, and would be sent the file."""
     icon: Any = Image
     icon.transform = _transform_no_file
-
-
-def _at_rest(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """Return a coroutine method of a session while whose work the runs of the process rest."""
-
-    @wraps(method)
-    async def resting(session: ServerSession, *arguments: Any, **options: Any) -> Any:
-        return await RESTS.during(method(session, *arguments, **options))
-
-    return resting
-
-
-def rest_while_pages_work() -> None:
-    """Have runs rest while a page draws, or does what its browser asks for: both take several times as long else."""
-    session: Any = ServerSession
-    session.with_document_locked, session._handle_patch = _at_rest(CALL_WITH_DOCUMENT), _at_rest(HANDLE_CHANGES)
 
 
 class _DocumentStack(threading.local):

@@ -9,6 +9,8 @@ import param
 from panel.custom import JSComponent
 from panel.widgets.base import WidgetBase
 
+from zoviz.core.threads.rests import RESTS
+
 MOST = 2**53
 """Numbers of messages are whole numbers in a browser up to here."""
 
@@ -83,4 +85,5 @@ class FormWidget(JSComponent, WidgetBase):
             self.draw()
 
     def _handle_msg(self, data: object) -> None:
-        self.receive(data)
+        with RESTS:  # a person waits for the answer; runs in other threads would make it take several times as long
+            self.receive(data)
