@@ -27,7 +27,7 @@ table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-num
 .zoviz-design th {text-align: left; font-weight: 600; opacity: .75; padding: 3px 8px 3px 0}
 .zoviz-design td {padding: 3px 8px 3px 0; border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
 .zoviz-design .number {text-align: right; white-space: nowrap}
-.violated {color: var(--danger-text-color, #c62828); font-weight: 600}
+.violated {color: var(--zv-bad); font-weight: 600}
 """
 
 
