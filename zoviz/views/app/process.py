@@ -8,14 +8,13 @@ import logging
 import sys
 
 import panel as pn
+from bokeh.settings import settings
 
 from zoviz.core import defaults
 from zoviz.views.app.kernel import kernel_shell
 from zoviz.views.common.bokeh_internals import (
     ignore_known_references,
     read_no_named_files,
-    visit_few_properties,
-    work_out_defaults_once,
 )
 from zoviz.views.common.panel_internals import (
     collect_seldom,
@@ -47,8 +46,7 @@ def configure_process() -> None:
 
 def _configure() -> None:
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
-    work_out_defaults_once()
-    visit_few_properties()
+    settings.perform_error_diagnostics = False  # Bokeh would read the signature of each callback of each page
     collect_seldom()
     ignore_known_references()
     import_no_addressed_modules()

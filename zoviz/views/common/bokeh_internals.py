@@ -8,16 +8,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import bokeh.io.doc
-import bokeh.model.util
-from bokeh.core.has_props import HasProps
-from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.visual import Image
 from bokeh.document import Document
-from bokeh.model import Model
 from bokeh.models import CustomJS
 from bokeh.server.session import ServerSession, _needs_document_lock
-from bokeh.settings import settings
-from bokeh.util.dataclasses import entries, is_dataclass
 from bokeh.util.warnings import BokehUserWarning
 
 VERSIONS = ">=3.9,<3.10"
@@ -27,18 +21,6 @@ TRANSFORM_ANY_IMAGE = Image.transform
 """Bokeh's own method, before it is replaced."""
 
 REPLY_AT_ONCE: Any = ServerSession._handle_pull
-"""Bokeh's own method, before it is replaced."""
-
-_PLAIN = (type(None), bool, int, float, str)
-"""Types of values that nobody can change in place."""
-
-FIND_REFERENCES = (
-    bokeh.model.util.visit_value_and_its_immediate_references,
-    bokeh.model.util.visit_immediate_value_references,
-)
-"""Bokeh's own functions, before they are replaced."""
-
-WORK_OUT_DEFAULT: Any = PropertyDescriptor._get_default
 """Bokeh's own method, before it is replaced."""
 
 
@@ -98,84 +80,6 @@ def write_documents_with(do: Callable[[Callable[[], Any]], Awaitable[Any]]) -> N
 
     kind: Any = ServerSession
     kind._handle_pull = handle_pull
-
-
-def work_out_defaults_once() -> None:
-    """Have Bokeh work out what a property has by default once for each class of models, and not check our own code.
-
-    Bokeh 3.9 finds, copies and validates the default anew whenever a property that is not set is read, 26 000 times
-    for a page, a third of what a page costs. Plain values of models without a theme are kept; lists, models and what
-    a function makes are not. And for each callback it reads the signature, to say what is wrong with it.
-    """
-    defaults: dict[tuple[type, str], Any] = {}
-
-    def default_of(descriptor: Any, model: Any) -> Any:
-        name = descriptor.name
-        themed = model.themed_values()
-        if themed is not None and name in themed:
-            return WORK_OUT_DEFAULT(descriptor, model)
-        key = (type(model), name)
-        if key in defaults:
-            return defaults[key]
-        value = WORK_OUT_DEFAULT(descriptor, model)
-        if type(value) in _PLAIN and not descriptor.has_unstable_default(model):
-            defaults[key] = value
-        return value
-
-    descriptor: Any = PropertyDescriptor
-    descriptor._get_default = default_of
-    settings.perform_error_diagnostics = False
-
-
-def visit_few_properties() -> None:
-    """Have Bokeh look for the models that a model refers to in the properties that may have some.
-
-    Bokeh 3.9 visits all models of a page whenever one is added, a third of what thirty new runs on a server's pages
-    cost, and reads what is not set too. Here a property is left out that is not set, and whose default, by what another
-    model of the class had, is empty or plain.
-    """
-    empty: set[tuple[type, str]] = set()  # properties by class
-
-    def visit(value: Any, visitor: Callable[[Model], None]) -> None:
-        if isinstance(value, Model):
-            visitor(value)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                if type(item) not in _PLAIN:
-                    visit(item, visitor)
-        elif isinstance(value, dict):
-            for item in (*value, *value.values()):
-                visit(item, visitor)
-        elif isinstance(value, HasProps):
-            visit_properties(value, visitor)
-        elif is_dataclass(value):
-            for _, item in entries(value):
-                visit(item, visitor)
-
-    def visit_properties(value: Any, visitor: Callable[[Model], None]) -> None:
-        if not isinstance(value, HasProps):
-            return visit(value, visitor)
-        kind, own, changeable = type(value), value._property_values, value._unstable_default_values
-        themed = value.themed_values() or {}
-        for name in value.properties_with_refs():
-            if name in own:
-                child = own[name]
-            elif name in themed:
-                child = getattr(value, name)
-            elif name in changeable:
-                child = changeable[name]
-            elif (kind, name) in empty:
-                continue
-            else:
-                child = getattr(value, name)
-                if type(child) in _PLAIN or (isinstance(child, list | dict) and not child):
-                    empty.add((kind, name))
-            if type(child) not in _PLAIN:
-                visit(child, visitor)
-
-    references: Any = bokeh.model.util
-    references.visit_value_and_its_immediate_references = visit
-    references.visit_immediate_value_references = visit_properties
 
 
 def ignore_known_references() -> None:
