@@ -31,7 +31,8 @@ def sentences(work: Reproduction) -> list[str]:
     commits = ", ".join(dict.fromkeys(part["commit"] for part in work.parts.values()))
     seconds = sum(part["seconds"] for part in work.parts.values())
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return [f"The paper prints: {one.printed}", measured, f"{work.command}, {when}, commit {commits}, {seconds:.0f} s."]
+    printed = [f"The paper prints: {one.printed}"] if one.printed else []
+    return [*printed, measured, f"{work.command}, {when}, commit {commits}, {seconds:.0f} s."]
 
 
 def verdicts(work: Reproduction) -> Table:
@@ -59,9 +60,15 @@ def markdown(work: Reproduction, level: int = 2) -> str:
     lines = [f"{'#' * level} {one.title}: {one.subject}", ""]
     for sentence in sentences(work):
         lines += [escaped(sentence), ""]
-    for table in (verdicts(work), *one.tables(work.measured)):
+    for table in _tables(work):
         lines += [f"{escaped(table.heading)}:", "", *_markdown_table(table.heads, table.rows), ""]
     return "\n".join(lines)
+
+
+def _tables(work: Reproduction) -> list[Table]:
+    """Return the verdicts, where there are claims, and what was measured."""
+    own = work.experiment.tables(work.measured)
+    return [verdicts(work), *own] if work.experiment.claims() else list(own)
 
 
 def escaped(text: str) -> str:
@@ -88,7 +95,7 @@ def html(work: Reproduction, figures: str = "") -> str:
     lines = [f"<section><h2>{escape(one.title)}: {escape(one.subject)}</h2>"]
     lines += [f"<p>{escape(sentence)}</p>" for sentence in sentences(work)]
     lines.append(figures)
-    for table in (verdicts(work), *one.tables(work.measured)):
+    for table in _tables(work):
         lines += [f"<h3>{escape(table.heading)}</h3><table><thead>{_html_row(table.heads, 'th')}</thead><tbody>"]
         lines += [_html_row(row, "td") for row in table.rows]
         lines.append("</tbody></table>")

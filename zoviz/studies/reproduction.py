@@ -24,13 +24,23 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, named
 from zoviz.studies.experiment import Claim, Experiment, Measured, Verdict
 from zoviz.studies.process_pool import process_pool
+from zoviz.studies.trials import Trials
 
 PACKAGE = "zoviz.papers"
 
 
 def experiments() -> dict[str, type[Experiment]]:
-    """Return every experiment by its name on the command line, in the order of papers and places."""
-    return dict(sorted((cls.slug(), cls) for cls in discover(PACKAGE, Experiment).values()))
+    """Return the papers' experiments by their names on the command line, in the order of papers and places."""
+    return _named(lambda cls: not issubclass(cls, Trials))
+
+
+def trials() -> dict[str, type[Experiment]]:
+    """Return the studies that no paper prints, by their names on the command line."""
+    return _named(lambda cls: issubclass(cls, Trials))
+
+
+def _named(wanted: Callable[[type[Experiment]], bool]) -> dict[str, type[Experiment]]:
+    return dict(sorted((cls.slug(), cls) for cls in discover(PACKAGE, Experiment).values() if wanted(cls)))
 
 
 def experiment_named(name: str) -> type[Experiment]:
@@ -82,7 +92,7 @@ class Reproduction:
                 f"Expected results with the settings {own} in {self.path}, got {content['settings']}: "
                 "move the file away, or choose another folder."
             )
-        self.parts = {part: content["parts"][part] for part in self.experiment.parts() if part in content["parts"]}
+        self.parts = content["parts"]
         self.judged = content.get("claims", [])
 
     @property
@@ -97,8 +107,8 @@ class Reproduction:
 
     @property
     def measured(self) -> Measured:
-        """The figures of the parts that there are."""
-        return {name: part["figures"] for name, part in self.parts.items()}
+        """The figures of the experiment's parts that there are."""
+        return {part: self.parts[part]["figures"] for part in self.experiment.parts() if part in self.parts}
 
     def run(
         self, workers: int = 1, executor: Executor | None = None, say: Callable[[str], None] = lambda text: None
@@ -176,7 +186,8 @@ class Reproduction:
         }
         if not self.missing:
             out["claims"] = self.judgements()
-        return out | {"parts": {part: self.parts[part] for part in self.experiment.parts() if part in self.parts}}
+        order = dict.fromkeys([*self.experiment.parts(), *self.parts])  # with what others than these trials gave
+        return out | {"parts": {part: self.parts[part] for part in order if part in self.parts}}
 
     def _write(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

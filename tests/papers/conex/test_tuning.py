@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.papers.conex.methods import OURS, PLAIN
 from zoviz.papers.conex.table_1 import SampleSizes
 from zoviz.papers.conex.table_2 import ValidationErrors
-from zoviz.papers.conex.tuning import METHODS, Trials, TunedApplication, feasible, loss
+from zoviz.papers.conex.tuning import METHODS, FreshTrials, TunedApplication, feasible, loss
 from zoviz.problems import Gramacy, HMCTuning, NetworkTuning
 
 SIZES = {"trials": 2, "search": 0, "calls": 60, "fresh": 3, "problem": {}}
@@ -29,9 +29,9 @@ class OnTheToy(SampleSizes):
     def problem(self, instance: int) -> Any:
         return Gramacy(noise="independent", noise_scale=0.05)
 
-    def fresh(self, problem: Any, x: Array, count: int) -> Trials:
+    def fresh(self, problem: Any, x: Array, count: int) -> FreshTrials:
         value = problem.evaluate(x)
-        return Trials(np.full(count, value.f), np.full(count, value.f), np.tile(value.h, (count, 1)))
+        return FreshTrials(np.full(count, value.f), np.full(count, value.f), np.tile(value.h, (count, 1)))
 
 
 def test_every_method_may_try_as_many_settings_on_instances_that_are_not_reported() -> None:
@@ -44,7 +44,7 @@ def test_every_method_may_try_as_many_settings_on_instances_that_are_not_reporte
 
 def test_an_answer_that_breaks_a_limit_by_two_standard_errors_is_worth_nothing() -> None:
     h = np.array([[0.1, -1.0], [0.3, -1.0], [0.2, -1.0], [0.2, -1.0]])
-    trials = Trials(np.ones(4), np.array([1.0, 2.0, 3.0, 2.0]), h)
+    trials = FreshTrials(np.ones(4), np.array([1.0, 2.0, 3.0, 2.0]), h)
     bad = trials.figures()
     assert not feasible(bad) and np.isinf(loss(bad)) and bad["merit"] == 1.0
     unsure = trials._replace(h=h - [0.15, 0.0]).figures()  # mean 0.05, standard error 0.041

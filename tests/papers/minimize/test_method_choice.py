@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.papers.minimize import method_choice
-from zoviz.papers.minimize.method_choice import METHODS, REPLICAS, Posed, case, marks, trial
+from zoviz.papers.minimize.method_choice import METHODS, REPLICAS, MethodChoice, Posed, case, final_losses, marks
 from zoviz.problems import BlackBox
 from zoviz.solvers import Solver
 from zoviz.solvers.portfolio.choice import TABLE
+from zoviz.studies.trials import narrowed
 
 
 def plane(x: Array) -> tuple[Array, Array]:
@@ -56,18 +57,19 @@ def test_every_method_of_the_noisy_rows_takes_part() -> None:
     assert set(METHODS) <= set(discover("zoviz.solvers", Solver))
 
 
-def test_a_table_is_printed_and_a_budget_without_a_step_gives_the_start(capsys: pytest.CaptureFixture[str]) -> None:
-    method_choice.main(
-        ["--problems", "LoadTracking20", "--sweeps", "100", "--levels", "0.1", "--methods", "ZOCEG", "COBYLA"]
-    )
-    out = capsys.readouterr().out
-    assert "noise 0.1, 100 sweeps" in out and "20 to 100" in out and "2 to 10" not in out
-    mark = dict(zip(out.split("problem")[1].split()[:2], out.rsplit("20 to 100", 1)[1].split(), strict=True))
-    assert mark["ZOCEG"] == "1.00" and float(mark["COBYLA"]) > 2.0
-    assert trial("ZOSPLM", task(), 0.1, 1).tolist() == [1.0] * REPLICAS
+def test_a_table_has_marks_and_a_budget_without_a_step_gives_the_start() -> None:
+    study = MethodChoice(size="quick")
+    reference, *parts = study.parts()
+    known = {reference: study.measure(reference)}
+    (table,) = study.tables(known | {part: study.measure_after(part, known) for part in parts})
+    assert table.heads == ("sweeps", "level", "problem", "ZOCEG", "COBYLA")
+    line, marked = table.rows
+    assert line[:3] == ("100", "0.1", "LoadTracking20") and marked[:4] == ("100", "0.1", "20 to 100", "1.00")
+    assert float(marked[4]) > 2.0
+    assert final_losses("ZOSPLM", task(), 0.1, 1).tolist() == [1.0] * REPLICAS
 
 
-def test_a_level_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        method_choice.main(["--problems", "SpeedReducer", "--levels", "-1"])
-    assert "expected a level of noise from 0, got -1" in capsys.readouterr().err
+def test_a_level_below_0_is_refused() -> None:
+    study = narrowed(MethodChoice, "quick", ["level=-1"])
+    with pytest.raises(ZovizError, match="Expected a level of noise from 0, got -1"):
+        study.measure_after(study.parts()[1], {"": {"optimum": 0.0}})

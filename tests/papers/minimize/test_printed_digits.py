@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as reference
 
-from zoviz.papers.minimize.printed_digits import PROBLEMS, PrintedBox, main, trial
+from zoviz.papers.minimize.printed_digits import PROBLEMS, PrintedBox, PrintedDigits
 
 FEW = 3.0
 """What the rounding hides: more or less of it is luck."""
@@ -30,29 +30,22 @@ def test_values_are_rounded_as_the_problem_says(name: str) -> None:
     assert np.abs(h - exact_h).max() <= 0.5 * printed.grain_h + 1e-12
 
 
-def test_the_table_has_a_line_for_every_method(capsys: pytest.CaptureFixture[str]) -> None:
-    main(
-        [
-            "--problems",
-            "one decimal",
-            "--methods",
-            "COBYQA",
-            "ZOSQP",
-            "--budgets",
-            "60",
-            "--starts",
-            "1",
-            "--no-default",
-        ]
-    )
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3 and lines[1].startswith("one decimal      COBYQA")
+def test_the_table_has_a_line_for_every_method_and_a_column_for_every_budget() -> None:
+    study = PrintedDigits(size="quick", only={"calls": [40, 60], "start": [0, 1]})
+    (table,) = study.tables({part: study.measure(part) for part in study.parts()})
+    assert table.heads == ("problem", "method", "40", "60")
+    assert [row[:2] for row in table.rows] == [("one decimal", "COBYQA"), ("one decimal", "ZOSQP")]
+    assert all(len(cell.split()) == 2 for row in table.rows for cell in row[2:])
+
+
+def trial(name: str, method: str, calls: int | None) -> float:
+    return PrintedDigits().trial(name, method, calls, 0)["loss"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_more_calls_are_no_worse_beyond_the_rounding(name: str) -> None:
-    losses = [trial(name, "auto", calls, 0)[0] for calls in (600, 2000, None)]
+    losses = [trial(name, "auto", calls) for calls in (600, 2000, None)]
     assert all(max(after, FEW) <= max(before, FEW) for before, after in zip(losses[:-1], losses[1:], strict=True))
-    others = min(trial(name, method, None, 0)[0] for method in ("COBYQA", "CMAES"))
+    others = min(trial(name, method, None) for method in ("COBYQA", "CMAES"))
     assert losses[-1] <= 3.0 * max(others, 1.0)

@@ -23,7 +23,12 @@ def test_a_run_that_converges_is_left_alone(case: guard.Case) -> None:
     assert run.status == "finished" and not run.divergences, run.message
 
 
-def test_there_are_as_many_of_each_as_the_study_says(capsys: pytest.CaptureFixture[str]) -> None:
-    assert len(list(guard.bad())) == 50 and len(list(guard.good())) >= 200
-    guard.main(["--bad", "1"])
-    assert "1 bad runs: 0 not stopped" in capsys.readouterr().out
+def test_there_are_as_many_of_each_as_the_study_says() -> None:
+    assert len(list(guard.bad())) == len(guard.Diverging().parts()) == 50
+    assert len(list(guard.good())) == len(guard.Converging().parts()) >= 200
+    study = guard.Diverging(size="quick")
+    (table,) = study.tables({part: study.measure(part) for part in study.parts()})
+    assert len(table.rows) == 1 and table.rows[0][1].startswith("0 wrong, 0 far from feasible; the others at most")
+    said = {"name": "one", "message": "Ended far from feasible.", "wrong": False, "far": True, "delay": 0.0}
+    (table,) = guard.Converging(size="quick").tables({"0": said})
+    assert table.rows == [("one", "Ended far from feasible."), ("1 runs", "0 wrong, 1 far from feasible")]

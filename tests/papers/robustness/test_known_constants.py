@@ -9,7 +9,7 @@ from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.core.types import Optimum
 from zoviz.papers.robustness import known_constants
-from zoviz.papers.robustness.known_constants import calls_to_level, losses, main, without_constants
+from zoviz.papers.robustness.known_constants import KnownConstants, calls_to_level, losses, without_constants
 from zoviz.problems import LoadTracking
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS, GAP, VIOLATION
@@ -50,7 +50,15 @@ def test_calls_are_counted_until_the_loss_stays_low_for_good() -> None:
     assert calls_to_level(problem, "ZOCEG", 30) == np.inf
 
 
-def test_the_table_has_every_way_and_the_least_of_them(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--problems", "LoadTracking", "--methods", "ZOCEG", "--calls", "300"])
-    table = capsys.readouterr().out
-    assert all(way in table for way in known_constants.WAYS) and "the least" in table and "of the known" in table
+def test_the_table_has_every_way_and_the_least_of_them() -> None:
+    study = KnownConstants(size="quick", only={"method": ["ZOCEG", "ZOSPLM"]})
+    figures = iter([300.0, 200.0, np.inf, 0.5, 100.0, 250.0, np.inf, 0.25])
+    (table,) = study.tables({part: {"figure": next(figures)} for part in study.parts()})
+    assert table.heads == ("problem", "method", "known", "measured", "black box", "minimize")
+    assert table.rows[-1] == ("LoadTracking", "the least", "100", "200", "inf", "0.25") and len(table.rows) == 3
+
+
+def test_a_trial_is_what_its_way_says() -> None:
+    study, place = KnownConstants(size="quick"), {"problem": "LoadTracking", "method": "ZOCEG", "calls": 300}
+    ways = {way: study.trial(way=way, **place)["figure"] for way in study.axes["way"]}
+    assert ways["known"] == np.inf and 0.0 < ways["minimize"] < np.inf and len(ways) == 4

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from zoviz.papers.robustness.pairs import FAMILIES, MORE, distances, left, main, outcome, pairs
+from zoviz.papers.robustness.pairs import MORE, BilevelPairs, DesignPairs, distances, left, outcome
 from zoviz.problems import QuadraticBilevel, StochasticQP
 from zoviz.solvers import SOGD, ZOGD, SmoothedALM
 
@@ -31,22 +30,22 @@ def test_methods_that_leave_the_leader_alone_are_judged_by_the_follower() -> Non
 
 
 def test_a_pair_that_diverges_is_said_to_and_one_by_default_converges() -> None:
-    problem, family = QuadraticBilevel(n=4, d=5), FAMILIES["bilevel"]
-    good = outcome(problem, ZOGD(), family, 100)
-    assert (good.verdict, good.note) == ("converges", "finished") and good.left < 0.5
-    bad = outcome(problem, ZOGD(inner_step=50.0), family, 100)
-    assert bad.verdict == "diverges" and bad.left > MORE
-    assert outcome(StochasticQP(n=4), SOGD(), family, 10).verdict == "refused"
+    problem = QuadraticBilevel(n=4, d=5)
+    good = outcome(problem, ZOGD(), 2, 100)
+    assert (good["verdict"], good["note"]) == ("converges", "finished") and good["left"] < 0.5
+    bad = outcome(problem, ZOGD(inner_step=50.0), 2, 100)
+    assert bad["verdict"] == "diverges" and bad["left"] > MORE
+    assert outcome(StochasticQP(n=4), SOGD(), 2, 10)["verdict"] == "refused"
 
 
 def test_a_family_has_every_solver_for_it() -> None:
-    names = {type(solver).__name__ for _, solver in pairs(FAMILIES["bilevel"], ["ToyBilevel"])}
+    names = set(BilevelPairs(size="full").axes["solver"])
     assert {"SOGD", "OGD", "OAGD", "SOBOW", "SOBBO", "ZOSOGD", "ZOGD", "ZOAdam"} <= names
-    assert "ConstrainedEI" not in {type(s).__name__ for _, s in pairs(FAMILIES["designs"], ["Spring"])}
+    assert "ConstrainedEI" not in DesignPairs(size="full").axes["solver"]
 
 
-def test_the_table_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = ["--problems", "ToyBilevel", "--solvers", "ZOGD", "OGD", "--iterations", "20"]
-    assert main(["bilevel", *chosen]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4 and lines[1].startswith("ToyBilevel           OGD ")
+def test_the_table_has_a_line_for_each_pair_and_counts_verdicts() -> None:
+    study = BilevelPairs(size="quick", only={"solver": ["ZOGD", "OGD"], "iterations": [20]})
+    (table,) = study.tables({part: study.measure(part) for part in study.parts()})
+    assert [row[:2] for row in table.rows] == [("ToyBilevel", "ZOGD"), ("ToyBilevel", "OGD"), ("all", "")]
+    assert all(verdict in table.rows[-1][2] for row in table.rows[:2] for verdict in [row[2]])

@@ -11,8 +11,10 @@ from zoviz.cli.command import CHANGED, FAILED, FINE, Command, UsageError, say, s
 from zoviz.cli.options import json_option
 from zoviz.core.errors import MissingExtra
 from zoviz.studies.contents import TITLES, contents
+from zoviz.studies.experiment import Experiment
 from zoviz.studies.reports import html, markdown
-from zoviz.studies.reproduction import Reproduction, changes, experiment_named, experiments, text_of
+from zoviz.studies.reproduction import Reproduction, changes, experiment_named, experiments, text_of, trials
+from zoviz.studies.trials import Trials, narrowed
 
 _FOLDER = "zoviz-reproduced"
 _SUFFIXES = (".md", ".html", ".json")
@@ -23,6 +25,7 @@ class _Reproduce(Command):
     examples = """  zoviz reproduce --list
   zoviz reproduce sogd-remark-4-4 --quick
   zoviz reproduce salm --full --workers 2 --save salm.md
+  zoviz reproduce minimize-printed-digits --full --only method=auto calls=200,2000
 Results are kept part by part: the same command again measures only what is missing. The exit code is 4 if a verdict
 differs from the recorded one of the same size."""
 
@@ -35,6 +38,9 @@ differs from the recorded one of the same size."""
         size = parser.add_mutually_exclusive_group()
         size.add_argument("--quick", action="store_true", help="small sizes: seconds to a minute each (the default)")
         size.add_argument("--full", action="store_true", help="full sizes, as recorded: minutes to hours")
+        parser.add_argument(
+            "--only", nargs="+", default=[], metavar="AXIS=VALUES", help="of a study's trials, those at these values"
+        )
         parser.add_argument("--folder", default=_FOLDER, help=f"where what is measured is kept ({_FOLDER})")
         parser.add_argument("--workers", type=int, default=1, help="processes (1)")
         parser.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead")
@@ -54,7 +60,7 @@ differs from the recorded one of the same size."""
         classes = [cls for word in args.which for cls in _chosen(word)] if args.which else list(experiments().values())
         works = []
         for cls in classes:
-            work = Reproduction(cls(size=size), Path(args.folder))
+            work = Reproduction(_sized(cls, size, args.only), Path(args.folder))
             try:
                 works.append(work.run(args.workers, dask(args.dask) if args.dask else None, say))
             except MissingExtra as error:  # the others need not wait for a package
@@ -71,6 +77,18 @@ differs from the recorded one of the same size."""
         if len(works) < len(classes):
             return FAILED
         return CHANGED if new else FINE
+
+
+def _sized(cls: type[Experiment], size: str, only: list[str]) -> Experiment:
+    """Return an experiment of a size, narrowed where some of its trials are wanted."""
+    if not only:
+        return cls(size=size)
+    if not issubclass(cls, Trials):
+        raise UsageError(f"Expected a study of trials for --only, got {cls.slug()}: these are {', '.join(trials())}.")
+    try:
+        return narrowed(cls, size, only)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _chosen(word: str) -> list[Any]:
@@ -122,6 +140,9 @@ def _tell(words: list[str], as_json: bool) -> None:
         show([row._asdict() for row in rows])
     else:
         table(("PAPER", "PLACE", "CLAIM", "EXPERIMENT", "VERDICT"), rows)
+        if not words:
+            print("\nStudies of trials:")
+            table(("STUDY", "SUBJECT"), [(name, cls.subject) for name, cls in trials().items()])
 
 
 COMMAND = _Reproduce()

@@ -4,38 +4,22 @@ The effective sample size over a grid of leapfrog steps, step sizes and burn-in 
 through step / sqrt(mass) only), means over trials that are none of a solver's; and the processor's time of trials
 beside that of their leaps alone.
 
-    python -m zoviz.papers.conex.sampler_ridge            # some minutes
-    python -m zoviz.papers.conex.sampler_ridge --quick    # seconds
+    zoviz reproduce conex-sampler-ridge conex-sampler-overhead --full     # some minutes
 """
 
 from __future__ import annotations
 
-import argparse
-import itertools
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Array
 from zoviz.problems.learning.hmc_tuning import HIGHEST, LOWEST, START, HMCTuning
-
-LEAPS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
-STEPS = (0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08)
-BURN_IN = (0.0, 0.05, 0.2)
-
-
-class Cell(NamedTuple):
-    """One setting: leaps, step, burn-in share; mean and deviation of ESS; the share of trials within the limits."""
-
-    leaps: int
-    step: float
-    burn_in: float
-    size: float
-    spread: float
-    feasible: float
+from zoviz.studies.experiment import Figures, Measured
+from zoviz.studies.trials import Row, Trials
 
 
 def point(leaps: float, step: float, mass: float, burn_in: float) -> Array:
@@ -43,35 +27,79 @@ def point(leaps: float, step: float, mass: float, burn_in: float) -> Array:
     return (np.array([*np.log10([leaps, step, mass]), burn_in]) - LOWEST) / (HIGHEST - LOWEST)
 
 
-def ridge(
-    problem: HMCTuning, leaps: Sequence[int], steps: Sequence[float], burn_in: Sequence[float], trials: int
-) -> list[Cell]:
-    """Return all cells of the grid, the largest effective sample size first."""
-    cells = []
-    for one in itertools.product(leaps, steps, burn_in):
-        outcomes = problem.trials(point(one[0], one[1], 1.0, one[2]), trials)
+class SamplerRidge(Trials):
+    """The effective sample size over a grid of settings."""
+
+    title = "conex sampler ridge"
+    subject = "HMC tuning: the ten best settings, by the effective sample size of the worst variable of two chains"
+    protocol = "Means over trials that are none of a solver's; the share of them within the limits."
+    sizes: ClassVar = {
+        "quick": {
+            "leaps": (4, 6),
+            "step": (0.04, 0.07),
+            "burn_in": (0.0,),
+            "trials": (3,),
+            "gradients": (500,),
+            "rows": (1000,),
+        },
+        "full": {
+            "leaps": (1, 2, 3, 4, 5, 6, 7, 8, 10, 12),
+            "step": (0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08),
+            "burn_in": (0.0, 0.05, 0.2),
+            "trials": (12,),
+            "gradients": (2000,),
+            "rows": (1000,),
+        },
+    }
+    lines = ("leaps", "step", "burn_in")
+
+    def trial(self, leaps: int, step: float, burn_in: float, trials: int, gradients: int, rows: int) -> Figures:
+        problem = HMCTuning(gradients=gradients, rows=rows)
+        outcomes = problem.trials(point(leaps, step, 1.0, burn_in), trials)
         within = (outcomes.score <= problem.score_limit) & (outcomes.reduction <= problem.reduction_limit)
-        cells.append(Cell(*one, float(outcomes.size.mean()), float(outcomes.size.std(ddof=1)), float(within.mean())))
-    return sorted(cells, key=lambda cell: -cell.size)
+        size = outcomes.size
+        return {"size": float(size.mean()), "spread": float(size.std(ddof=1)), "feasible": float(within.mean())}
+
+    def rows(self, measured: Measured) -> list[Row]:
+        """Return the ten best trials, the largest effective sample size first."""
+        return sorted(super().rows(measured), key=lambda one: -one["size"])[:10]
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        (one,) = rows
+        return {"ESS": f"{one['size']:.0f}", "sd": f"{one['spread']:.0f}", "feasible": f"{one['feasible']:.2f}"}
 
 
-def overhead(problem: HMCTuning, trials: int, repeats: int) -> float:
-    """Return the time of trials at the start over that of as many bare leaps: the median of pairs, one after another.
+class SamplerOverhead(Trials):
+    """What trials at the start cost beside as many bare leaps, in pairs, one after another.
 
     The clock is the thread's own, and what else the machine does strikes both of a pair alike.
     """
-    posterior, x, numbers = problem.data, np.tile(START, (trials, 1)), np.arange(trials)
 
-    def leaps() -> None:
-        at = np.full((trials * problem.chains, posterior.signed.shape[1]), 1e-3)
-        half = np.zeros_like(at)
-        for _ in range(problem.gradients):
-            half = half - 0.02 * posterior.slope(posterior.weights(posterior.margins(at)), at)
-            at = at + 0.02 * half
+    title = "conex sampler overhead"
+    subject = "HMC tuning: the time of trials over that of their leaps alone, the median of pairs"
+    protocol = "Seconds of the thread."
+    sizes: ClassVar = {
+        "quick": {"trials": (10,), "gradients": (500,), "repeat": (0,)},
+        "full": {"trials": (10,), "gradients": (2000,), "repeat": tuple(range(25))},
+    }
+    lines = ("trials", "gradients")
 
-    with SingleBlasThread():
-        pairs = [(_spent(lambda: problem.evaluate(x, numbers)), _spent(leaps)) for _ in range(repeats)]
-    return float(np.median([whole / bare for whole, bare in pairs]))
+    def trial(self, trials: int, gradients: int, repeat: int) -> Figures:
+        problem = HMCTuning(gradients=gradients)
+        posterior, x, numbers = problem.data, np.tile(START, (trials, 1)), np.arange(trials)
+
+        def leaps() -> None:
+            at = np.full((trials * problem.chains, posterior.signed.shape[1]), 1e-3)
+            half = np.zeros_like(at)
+            for _ in range(gradients):
+                half = half - 0.02 * posterior.slope(posterior.weights(posterior.margins(at)), at)
+                at = at + 0.02 * half
+
+        with SingleBlasThread():
+            return {"times": _spent(lambda: problem.evaluate(x, numbers)) / _spent(leaps)}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        return {"times": f"{np.median([one['times'] for one in rows]):.2f}"}
 
 
 def _spent(work: Callable[[], object]) -> float:
@@ -79,25 +107,3 @@ def _spent(work: Callable[[], object]) -> float:
     start = time.thread_time()
     work()
     return time.thread_time() - start
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the ten best cells, and the overhead."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few cells, few trials, short chains")
-    quick = parser.parse_args(arguments).quick
-    problem = HMCTuning(gradients=500 if quick else 2000)
-    grid = ((4, 6), (0.04, 0.07), (0.0,)) if quick else (LEAPS, STEPS, BURN_IN)
-    cells = ridge(problem, grid[0], grid[1], grid[2], trials=3 if quick else 12)
-    print(f"{problem.gradients} gradients; ESS of the worst variable, two chains together")
-    print("  L   step  burn-in    ESS   sd  feasible")
-    for cell in cells[:10]:
-        print(
-            f"{cell.leaps:3d}  {cell.step:5.3f}  {cell.burn_in:7.2f}  {cell.size:5.0f} {cell.spread:4.0f}  "
-            f"{cell.feasible:8.2f}"
-        )
-    print(f"a trial among ten takes {overhead(problem, 10, 1 if quick else 25):.2f} times its leaps alone")
-
-
-if __name__ == "__main__":
-    main()

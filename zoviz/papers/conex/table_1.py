@@ -13,7 +13,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.papers.conex.methods import OURS
-from zoviz.papers.conex.tuning import Trials, TunedApplication
+from zoviz.papers.conex.tuning import FreshTrials, TunedApplication
 from zoviz.problems.learning.hmc_tuning import LEAST_SIZE, UNIT_SIZE, HMCTuning
 
 
@@ -61,9 +61,9 @@ class SampleSizes(TunedApplication):
         """Return -ln(ESS / 100)."""
         return -float(np.log(merit / UNIT_SIZE))
 
-    def fresh(self, problem: Any, x: Array, count: int) -> Trials:
+    def fresh(self, problem: Any, x: Array, count: int) -> FreshTrials:
         """Return the effective sample sizes of fresh trials at x (4,), with objectives and constraints."""
         outcomes = problem.trials(x, count, seed=1)
         limits = np.array([problem.score_limit, problem.reduction_limit])
         h = np.log(np.maximum(np.stack([outcomes.score, outcomes.reduction], axis=1), 1e-3) / limits)
-        return Trials(outcomes.size, -np.log(np.maximum(outcomes.size, LEAST_SIZE) / UNIT_SIZE), h)
+        return FreshTrials(outcomes.size, -np.log(np.maximum(outcomes.size, LEAST_SIZE) / UNIT_SIZE), h)

@@ -16,7 +16,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.papers.conex.methods import OURS
-from zoviz.papers.conex.tuning import Trials, TunedApplication
+from zoviz.papers.conex.tuning import FreshTrials, TunedApplication
 from zoviz.problems.learning.network_tuning import NetworkTuning
 
 
@@ -63,7 +63,7 @@ class ValidationErrors(TunedApplication):
         """Return the error itself."""
         return merit
 
-    def fresh(self, problem: Any, x: Array, count: int) -> Trials:
+    def fresh(self, problem: Any, x: Array, count: int) -> FreshTrials:
         """Return the validation errors in per cent of networks trained afresh at x (11,), and the excess work."""
         error = problem.trials(x, count, seed=1).error
-        return Trials(error, error, np.full((count, 1), float(problem.work(x)) / problem.limit - 1.0))
+        return FreshTrials(error, error, np.full((count, 1), float(problem.work(x)) / problem.limit - 1.0))

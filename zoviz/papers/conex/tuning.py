@@ -39,7 +39,7 @@ METHODS = (OURS, PLAIN, *RIVALS)
 Setting = tuple[float, float]
 
 
-class Trials(NamedTuple):
+class FreshTrials(NamedTuple):
     """What fresh trials say of an answer: their figures of merit (k,), objectives (k,) and constraints (k, m)."""
 
     merit: Array
@@ -93,7 +93,7 @@ class TunedApplication(PairedExperiment):
         """Return an instance of the problem."""
         raise NotImplementedError
 
-    def fresh(self, problem: Any, x: Array, count: int) -> Trials:
+    def fresh(self, problem: Any, x: Array, count: int) -> FreshTrials:
         """Return so many fresh trials of an answer x (n,)."""
         raise NotImplementedError
 

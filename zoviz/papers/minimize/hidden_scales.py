@@ -17,26 +17,27 @@ starts in z (``references`` finds it again). A box counts as solved where
 
 For ``values`` the second line is in the units of the function that was multiplied by 1e6.
 
-    python -m zoviz.papers.minimize.hidden_scales                          # every method, minutes
-    python -m zoviz.papers.minimize.hidden_scales --methods ALSPG SLSQP --calls 5000
+    zoviz reproduce minimize-hidden-scales --full                          # every method, minutes
+    zoviz reproduce minimize-hidden-scales --full --only method=ALSPG,SLSQP
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.minimize.minimize import minimize
+from zoviz.papers.lowest import lowest
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, across, grouped
 
 SPAN = 3.0
 """Powers of ten to both sides between which the scales are drawn."""
 FEASIBLE, NEAR = 1e-4, 1e-3
-CALLS = 5000
 METHODS = ("auto", "ZOSQP", "ALSPG", "SLSQP", "COBYLA", "COBYQA", "TrustConstr", "CMAES") + (
     "ZOSPLM", "ZOCEG", "ZOBCEG", "ZOALM",
 )  # fmt: skip
@@ -205,83 +206,53 @@ BOXES: dict[str, Callable[[], HiddenBox]] = {
 }
 
 
-class Outcome(NamedTuple):
-    """A method's answer on a box: the gap over 1 + |f*|, the scaled violation, and the calls."""
-
-    gap: float
-    violation: float
-    calls: int
-
-    @property
-    def solved(self) -> bool:
-        """Whether the answer's violation is at most ``FEASIBLE`` and its gap at most ``NEAR``."""
-        return self.violation <= FEASIBLE and self.gap <= NEAR
-
-
 def references(starts: int = 400) -> dict[str, float]:
     """Return f* of every box: the lowest that SLSQP reaches in z, by differences, from this many starts."""
     return {name: _lowest(make(), starts) for name, make in BOXES.items()}
 
 
 def _lowest(box: HiddenBox, starts: int) -> float:
-    from scipy.optimize import minimize as search
-
-    rng, lowest = np.random.default_rng(0), [np.inf]
-    n = len(box.z0)
-    for i in range(starts):
-        z = box.z0 if i == 0 else np.clip(box.z0 + rng.uniform(-2.0, 2.0, n), box.lower, box.upper)
-        answer = search(
-            lambda z: box.value(z)[0] / box.unit,
-            z,
-            method="SLSQP",
-            bounds=list(zip(box.lower, box.upper, strict=True)),
-            constraints={"type": "ineq", "fun": lambda z: -box.value(z)[1]},
-            options={"ftol": 1e-14, "maxiter": 1000},
-        )
-        f, h = box.value(np.clip(answer.x, box.lower, box.upper))
-        if np.isfinite(f) and h.max() <= 1e-7:
-            lowest.append(f)
-    return min(lowest)
+    rng, n = np.random.default_rng(0), len(box.z0)
+    others = (box.z0 + rng.uniform(-2.0, 2.0, n) for _ in range(starts - 1))
+    bounds = list(zip(box.lower, box.upper, strict=True))
+    return lowest(box.value, [box.z0, *others], bounds, box.unit, iterations=1000)
 
 
-def outcome(name: str, method: str, calls: int = CALLS, seed: int = 0) -> Outcome:
-    """Run a method on a box, and return gap, violation and calls of its answer."""
-    box = BOXES[name]()
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        result = minimize(box.at, box.x0, bounds=box.bounds, joint=True, method=method, max_calls=calls, seed=seed)
-    f, h = box.at(result.x)
-    size = np.maximum(1.0, np.abs(box.at(box.x0)[1]))
-    gap = (f - OPTIMA[name]) / (box.unit * (1.0 if box.unit > 1.0 else 1.0 + abs(OPTIMA[name])))
-    return Outcome(gap, float((h / size).max(initial=0.0)), result.calls)
+class HiddenScales(Trials):
+    """What methods make of the nine boxes."""
+
+    title = "minimize hidden scales"
+    subject = f"Gap / (1 + |f*|), scaled violation where it is above {FEASIBLE:g}, and calls; * where a box is solved"
+    protocol = "The answer of minimize with its own start and bounds."
+    sizes: ClassVar = {
+        "quick": {"box": ("inactive",), "method": ("ALSPG",), "calls": (200,), "seed": (0,)},
+        "full": {"box": tuple(BOXES), "method": METHODS, "calls": (5000,), "seed": (0,)},
+    }
+    lines = ("box",)
+
+    def trial(self, box: str, method: str, calls: int, seed: int) -> Figures:
+        own = BOXES[box]()
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            result = minimize(own.at, own.x0, bounds=own.bounds, joint=True, method=method, max_calls=calls, seed=seed)
+        f, h = own.at(result.x)
+        size = np.maximum(1.0, np.abs(own.at(own.x0)[1]))
+        gap = float((f - OPTIMA[box]) / (own.unit * (1.0 if own.unit > 1.0 else 1.0 + abs(OPTIMA[box]))))
+        violation = float((h / size).max(initial=0.0))
+        solved = violation <= FEASIBLE and gap <= NEAR
+        return {"gap": gap, "violation": violation, "spent": result.calls, "solved": solved}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        if "box" not in rows[0]:
+            return {str(one["method"]): str(one["count"]) for one in rows}
+        return across(rows, "method", lambda own: "; ".join(map(_answer, own)))
+
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield how many boxes each method solves."""
+        counts = [{**at, "count": sum(one["solved"] for one in own)} for at, own in grouped(rows, "method")]
+        yield {"box": "solved (*)"}, counts
 
 
-def table(methods: Sequence[str], names: Sequence[str], calls: int) -> dict[str, int]:
-    """Print gap, violation and calls of every method on every box; return how many each has solved."""
-    totals = dict.fromkeys(methods, 0)
-    print(f"gap / (1 + |f*|), scaled violation where it is above {FEASIBLE:g}, calls; {calls} calls at most")
-    print(f"{'box':12}" + "".join(f"{method:>26}" for method in methods))
-    for name in names:
-        line = f"{name:12}"
-        for method in methods:
-            one = outcome(name, method, calls)
-            totals[method] += one.solved
-            violation = f" v {one.violation:.0e}" if one.violation > FEASIBLE else ""
-            line += f"{'*' if one.solved else ' '}{one.gap:9.1e}{violation:9}{one.calls:6d}".rjust(26)
-        print(line, flush=True)
-    print(f"{'solved (*)':12}" + "".join(f"{count:26d}" for count in totals.values()))
-    return totals
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print gap, violation and calls of the methods on the boxes that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--boxes", nargs="+", default=list(BOXES), choices=list(BOXES), metavar="NAME")
-    parser.add_argument("--calls", type=int, default=CALLS, help="of one method on one box")
-    options = parser.parse_args(arguments)
-    table(options.methods, options.boxes, options.calls)
-
-
-if __name__ == "__main__":
-    main()
+def _answer(one: Row) -> str:
+    violation = f" v {one['violation']:.0e}" if one["violation"] > FEASIBLE else ""
+    return f"{'* ' if one['solved'] else ''}{one['gap']:.1e}{violation} {one['spent']}"

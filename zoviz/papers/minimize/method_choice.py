@@ -12,20 +12,19 @@ median over its replicas of the loss of the x that it reports at the end, withou
 .. math:: [f(x) - f^*]_+ / S_f + \max_i\,[h_i(x)]_+ / S_i,
 
 and over problems by the geometric mean of its ratio to the smallest loss on each, between 1 and 100; losses below 1e-4
-count as 1e-4. All methods have their default parameters. A method that has no end within ``--seconds`` is taken where
-it stands.
+count as 1e-4. All methods have their default parameters, and budgets are in sweeps of n + 1 calls. A method that has no
+end within ``seconds`` is taken where it stands.
 
-    python -m zoviz.papers.minimize.method_choice                                  # an hour and a half
-    python -m zoviz.papers.minimize.method_choice --problems HS22 HS65 --sweeps 100
+    zoviz reproduce minimize-method-choice --full                                  # an hour and a half
+    zoviz reproduce minimize-method-choice --full --only problem=HS22,HS65 sweeps=100
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,6 +38,8 @@ from zoviz.problems import BlackBox
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, across, grouped
 
 SMALL = ("HS12", "HS22", "HS29", "HS35", "HS37", "HS43", "HS65", "HS76", "HS100", "HS113", *DESIGNS)
 """Problems of 2 to 10 variables: of Hock and Schittkowski, and the engineering classics."""
@@ -46,9 +47,6 @@ MANY = ("LoadTracking20", "LoadTracking100", "ConexQCQP20", "ConexQCQP50", "Nonc
 """Problems of 20 to 100 variables."""
 OTHERS = ("COBYLA", "COBYQA", "SLSQP", "TrustConstr", "CMAES")
 METHODS = ("ZOSQP", "ALSPG", *OTHERS, "ZOCEG", "ZOBCEG", "ZOEG", "ZOSPLM", "SZOConEX")
-LEVELS = (0.01, 0.1)
-SWEEPS = (20, 50, 100, 400)
-"""Budgets, in sweeps of n + 1 calls."""
 REPLICAS = 8
 """Runs of a method on a problem, with noise of their own."""
 LEAST, WORST = 1e-4, 100.0
@@ -78,11 +76,11 @@ class Case(NamedTuple):
     loss: Callable[[Array], Array]
 
 
-def pose(name: str) -> Posed:
-    """Return a problem by its name, with its start and optimal value."""
+def pose(name: str, optimum: float = np.nan) -> Posed:
+    """Return a problem by its name, with its start and optimal value: a small one's is given."""
     if name not in MANY:
         small, x0 = posed(name)
-        return Posed(small, small.domain, x0, best_known(name).value)
+        return Posed(small, small.domain, x0, optimum)
     large, box, x0 = posed_large(name)
     if large.known_optimum is None:
         raise ZovizError(f"Expected a problem whose optimum is known, got {name}: losses are measured from it.")
@@ -117,7 +115,7 @@ def case(task: Posed, level: float, seed: int = 1) -> Case:
     return Case(black_box, loss)
 
 
-def trial(method: str, task: Posed, level: float, sweeps: int, seconds: float = 60.0) -> Array:
+def final_losses(method: str, task: Posed, level: float, sweeps: int, seconds: float = 60.0) -> Array:
     """Return the losses (R,) at the end of one method with default parameters; infinite where it refuses the budget."""
     problem, loss = case(task, level)
     solver = discover("zoviz.solvers", Solver)[method]()
@@ -135,38 +133,58 @@ def marks(losses: Array) -> Array:
     return np.exp(np.log(np.minimum(losses / losses.min(axis=1, keepdims=True), WORST)).mean(axis=0))
 
 
-def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps: int, seconds: float) -> None:
-    """Print the median losses of one level and budget, a line per problem, then the marks."""
-    print(f"\nnoise {level:g}, {sweeps} sweeps\n{'problem':16}" + "".join(f"{method:>12}" for method in methods))
-    rows = []
-    for name, task in tasks.items():
-        rows.append([float(np.median(trial(method, task, level, sweeps, seconds))) for method in methods])
-        print(f"{name:16}" + "".join(f"{loss:12.2g}" for loss in rows[-1]), flush=True)
-    for kind, names in (("2 to 10", set(SMALL)), ("20 to 100", set(MANY))):
-        own = [row for name, row in zip(tasks, rows, strict=True) if name in names]
-        if own:
-            print(f"{kind:16}" + "".join(f"{mark:12.2f}" for mark in marks(np.array(own))), flush=True)
+class MethodChoice(Trials):
+    """What each method makes of black boxes under noise."""
+
+    title = "minimize method choice"
+    subject = "Median losses of methods under independent noise, and marks: geometric means over the smallest"
+    protocol = f"{REPLICAS} replicas with noise of their own; the reported point, without noise and off the books."
+    sizes: ClassVar = {
+        "quick": {
+            "sweeps": (100,),
+            "level": (0.1,),
+            "problem": ("LoadTracking20",),
+            "method": ("ZOCEG", "COBYLA"),
+            "seconds": (60.0,),
+        },
+        "full": {
+            "sweeps": (20, 50, 100, 400),
+            "level": (0.01, 0.1),
+            "problem": (*SMALL, *MANY),
+            "method": METHODS,
+            "seconds": (60.0,),
+        },
+    }
+    lines = ("sweeps", "level", "problem")
+    shared = ("problem",)
+
+    def reference(self, problem: str) -> Figures:
+        return {"optimum": pose(problem).optimum if problem in MANY else best_known(problem).value}
+
+    def trial(self, sweeps: int, level: float, problem: str, method: str, seconds: float, optimum: float) -> Figures:
+        if not (math.isfinite(level) and level >= 0):
+            raise ZovizError(f"Expected a level of noise from 0, got {level:g}: give another.")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            own = final_losses(method, pose(problem, optimum), level, sweeps, seconds)
+        return {"losses": own.tolist()}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        return across(
+            rows, "method", lambda own: f"{own[0]['mark']:.2f}" if "mark" in own[0] else f"{_median(own[0]):.2g}"
+        )
+
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield the methods' marks over problems of 2 to 10 and of 20 to 100 variables."""
+        for place, own in grouped(rows, "sweeps", "level"):
+            for word, names in (("2 to 10", SMALL), ("20 to 100", MANY)):
+                few = [one for one in own if one["problem"] in names]
+                medians = [[_median(one) for one in of_one] for _, of_one in grouped(few, "problem")]
+                methods = dict.fromkeys(one["method"] for one in few)
+                if few and len({len(line) for line in medians}) == 1:
+                    made = zip(methods, marks(np.array(medians)).tolist(), strict=True)
+                    yield {**place, "problem": word}, [{"method": method, "mark": mark} for method, mark in made]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the methods' median losses and marks, a table for each level of noise and budget."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="+", default=[*SMALL, *MANY], choices=[*SMALL, *MANY], metavar="NAME")
-    parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--levels", nargs="+", type=float, default=LEVELS)
-    parser.add_argument("--sweeps", nargs="+", type=int, default=SWEEPS)
-    parser.add_argument("--seconds", type=float, default=60.0, help="computing time of one method on one problem")
-    options = parser.parse_args(arguments)
-    wrong = [level for level in options.levels if not (math.isfinite(level) and level >= 0)]
-    if wrong:
-        parser.error(f"expected a level of noise from 0, got {wrong[0]:g}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tasks = {name: pose(name) for name in options.problems}
-        for sweeps in options.sweeps:
-            for level in options.levels:
-                table(tasks, options.methods, level, sweeps, options.seconds)
-
-
-if __name__ == "__main__":
-    main()
+def _median(one: Row) -> float:
+    return float(np.median(one["losses"]))

@@ -13,24 +13,23 @@ before it was rounded, over what the rounding can hide,
 
 where q are the spacings of values; infinite where a row exceeds its own spacing.
 
-    python -m zoviz.papers.minimize.printed_digits                               # minutes
-    python -m zoviz.papers.minimize.printed_digits --methods auto --budgets 200 2000 --starts 2
+    zoviz reproduce minimize-printed-digits --full                               # minutes
+    zoviz reproduce minimize-printed-digits --full --only method=auto calls=200,2000 start=0,1
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.minimize.minimize import minimize
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, across
 
-METHODS = ("auto", "ZOSQP", "COBYQA", "CMAES")
-BUDGETS = (200, 600, 2000, 6000)
 WIDTH = 5.0
 """Distance of the bounds from the origin; optima are within 2 of it, and starts within 4."""
 
@@ -150,42 +149,32 @@ class PrintedBox:
         return max(f, 0.0) / self.hidden if h.max() <= self.printed.grain_h + 1e-6 else np.inf
 
 
-def trial(name: str, method: str, calls: int | None, start: int) -> tuple[float, int, str]:
-    """Return the loss of the point that a method returns, the calls that it made, and its message."""
-    box = PrintedBox(PROBLEMS[name])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = minimize(
-            box,
-            box.start(start),
-            bounds=[(-WIDTH, WIDTH)] * box.printed.n,
-            joint=True,
-            method=method,
-            max_calls=calls,
-            seed=start,
-        )
-    return box.loss(result.x), result.calls, result.message
+class PrintedDigits(Trials):
+    """What methods make of problems whose values are rounded."""
 
+    title = "minimize printed digits"
+    subject = "Losses at functions whose values have few digits, over what the rounding hides"
+    protocol = "The loss of the point returned, of each start; calls None: the default budget."
+    sizes: ClassVar = {
+        "quick": {"problem": ("one decimal",), "method": ("COBYQA", "ZOSQP"), "calls": (60,), "start": (0,)},
+        "full": {
+            "problem": tuple(PROBLEMS),
+            "method": ("auto", "ZOSQP", "COBYQA", "CMAES"),
+            "calls": (200, 600, 2000, 6000, None),
+            "start": (0, 1, 2),
+        },
+    }
+    lines = ("problem", "method")
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a table: a line for every problem and method, losses by budget, of all starts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
-    parser.add_argument("--methods", nargs="+", default=list(METHODS))
-    parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS))
-    parser.add_argument("--starts", type=int, default=3)
-    parser.add_argument("--no-default", action="store_true", help="leave out the default budget")
-    options = parser.parse_args(arguments)
-    budgets = options.budgets if options.no_default else [*options.budgets, None]
-    print(f"{'problem':16} {'method':8} " + " ".join(f"{budget or 'default':>20}" for budget in budgets))
-    for name in options.problems:
-        for method in options.methods:
-            cells = []
-            for budget in budgets:
-                losses = [trial(name, method, budget, start)[0] for start in range(options.starts)]
-                cells.append(" ".join(f"{loss:6.2g}" for loss in losses))
-            print(f"{name:16} {method:8} " + " ".join(f"{cell:>20}" for cell in cells), flush=True)
+    def trial(self, problem: str, method: str, calls: int | None, start: int) -> Figures:
+        box = PrintedBox(PROBLEMS[problem])
+        bounds = [(-WIDTH, WIDTH)] * box.printed.n
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = minimize(
+                box, box.start(start), bounds=bounds, joint=True, method=method, max_calls=calls, seed=start
+            )
+        return {"loss": box.loss(result.x), "spent": result.calls, "message": result.message}
 
-
-if __name__ == "__main__":
-    main()
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        return across(rows, "calls", lambda own: " ".join(f"{one['loss']:.2g}" for one in own))

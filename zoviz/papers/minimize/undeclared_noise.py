@@ -15,20 +15,21 @@ An answer counts as infeasible where a row's true mean exceeds the tolerance by 
 mean of 16 calls there, or of a tenth of the budget if that is less; ``outliers`` by the exact values, without errors.
 ``found`` is how often noise is known at the end. Gaps are medians of f - f*.
 
-    python -m zoviz.papers.minimize.undeclared_noise                        # 20 seeds, some minutes
-    python -m zoviz.papers.minimize.undeclared_noise --budgets 400 --seeds 5 --cases poisson
+    zoviz reproduce minimize-undeclared-noise --full                        # 20 seeds, some minutes
+    zoviz reproduce minimize-undeclared-noise --full --only budget=400 seed=0,1,2,3,4 case=poisson
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.minimize.minimize import minimize
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials
 
 N, LIMIT, LEAST, TOLERANCE, MEANS = 4, 0.05, 1.3, 1e-6, 16
 START, BOUNDS = (2.0, 2.0, 2.0, 2.0), [(-3.0, 3.0)] * N
@@ -53,16 +54,6 @@ class Case(NamedTuple):
     deviation: Callable[[Array], Array]
 
 
-class Outcome(NamedTuple):
-    """What one call of ``minimize`` gave: whether infeasible in the mean, ``success``, the gap, and what it found."""
-
-    infeasible: bool
-    success: bool
-    gap: float
-    found: bool
-    calls: int
-
-
 def objective(x: Array) -> float:
     """Return f at x (4,), which pulls x_1 from 2 down to 0.5."""
     return float((x[0] - 0.5) ** 2 + (x[1] - 1.0) ** 2 + (x[2] + x[0]) ** 2 + 0.5 * x[3] ** 2 + 0.5 * x[1] * x[3])
@@ -78,7 +69,7 @@ def exact_rows(x: Array) -> Array:
     return np.array([LEAST - x[1], x[3] - 2.0])
 
 
-def case(name: str, budget: int, seed: int) -> Case:
+def posed(name: str, budget: int, seed: int) -> Case:
     """Return a case by its name, with random numbers of its own."""
     random, calls = np.random.default_rng([seed, CASES.index(name)]), 0
 
@@ -131,52 +122,45 @@ def lowest(name: str) -> float:
     return float(((x1 - 0.5) ** 2 + (x2 - 1.0) ** 2 + 0.5 * x4**2 + 0.5 * x2 * x4).min())
 
 
-def outcome(name: str, budget: int, seed: int, declared: bool, method: str = "auto") -> Outcome:
-    """Return what ``minimize`` makes of a case."""
-    own = case(name, budget, seed)
-    noise = "independent" if declared else None
-    result = minimize(
-        own.function, START, bounds=BOUNDS, joint=True, max_calls=budget, seed=seed, noise=noise, method=method
-    )
-    margin = 2.0 * own.deviation(result.x) / np.sqrt(min(MEANS, budget // 10))
-    infeasible = bool((own.mean(result.x) > TOLERANCE + margin).any())
-    found = "noisy" in result.message
-    return Outcome(infeasible, bool(result.success), objective(result.x) - lowest(name), found, result.calls)
+class UndeclaredNoise(Trials):
+    """Whether ``minimize`` finds noise that is not there at the start."""
 
+    title = "minimize undeclared noise"
+    subject = "Noise that is not there at the start: whether it is found, and what answers are in the mean"
+    protocol = "Counts of answers, and medians of f - f*."
+    sizes: ClassVar = {
+        "quick": {"case": ("none",), "budget": (40,), "declared": (False, True), "seed": (0,), "method": ("auto",)},
+        "full": {
+            "case": CASES,
+            "budget": (400, 1000),
+            "declared": (False, True),
+            "seed": tuple(range(20)),
+            "method": ("auto",),
+        },
+    }
+    lines = ("case", "budget", "declared")
 
-def table(names: Sequence[str], budgets: Sequence[int], seeds: int, method: str = "auto") -> list[str]:
-    """Return the table's lines, one for each case, budget and way to pose it."""
-    words = ("infeasible", "of success", "success", "found", "gap")
-    lines = [f"{'case':<14} {'budget':>6} {'noise':<10}" + "".join(f" {word:>10}" for word in words)]
-    print(lines[-1])
-    for name in names:
-        for budget in budgets:
-            for declared in (False, True):
-                every = [outcome(name, budget, seed, declared, method) for seed in range(seeds)]
-                counts = [
-                    sum(one.infeasible for one in every),
-                    sum(one.infeasible and one.success for one in every),
-                    sum(one.success for one in every),
-                    sum(one.found for one in every),
-                ]
-                gap = float(np.median([one.gap for one in every]))
-                word = "declared" if declared else "unknown"
-                numbers = "".join(f" {count:>10}" for count in counts)
-                lines.append(f"{name:<14} {budget:>6} {word:<10}{numbers} {gap:>10.2g}")
-                print(lines[-1], flush=True)
-    return lines
+    def trial(self, case: str, budget: int, declared: bool, seed: int, method: str) -> Figures:
+        own = posed(case, budget, seed)
+        noise = "independent" if declared else None
+        result = minimize(
+            own.function, START, bounds=BOUNDS, joint=True, max_calls=budget, seed=seed, noise=noise, method=method
+        )
+        margin = 2.0 * own.deviation(result.x) / np.sqrt(min(MEANS, budget // 10))
+        return {
+            "infeasible": bool((own.mean(result.x) > TOLERANCE + margin).any()),
+            "success": bool(result.success),
+            "found": "noisy" in result.message,
+            "gap": objective(result.x) - lowest(case),
+            "calls": result.calls,
+        }
 
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", nargs="+", default=CASES, choices=CASES)
-    parser.add_argument("--budgets", nargs="+", type=int, default=(400, 1000))
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--method", default="auto")
-    args = parser.parse_args()
-    table(args.cases, args.budgets, args.seeds, args.method)
-
-
-if __name__ == "__main__":
-    main()
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        counts = {
+            "infeasible": sum(one["infeasible"] for one in rows),
+            "of success": sum(one["infeasible"] and one["success"] for one in rows),
+            "success": sum(one["success"] for one in rows),
+            "found": sum(one["found"] for one in rows),
+        }
+        gap = float(np.median([one["gap"] for one in rows]))
+        return {name: str(count) for name, count in counts.items()} | {"gap": f"{gap:.2g}"}

@@ -14,32 +14,30 @@ Rules were made on seeds 1 and 2; tables are of other seeds. On seed 11, with 50
 SZO-ConEX and ZO-ALM are feasible on all nine, near on 7, 5, 7, 4 and 7, and none diverges; ZOEG is feasible on six,
 ZOGDA on eight.
 
-    python -m zoviz.papers.robustness.boxes                      # seeds 11 and 12, some minutes
-    python -m zoviz.papers.robustness.boxes --seeds 13 --solvers ZOCEG
+    zoviz reproduce robustness-boxes --full                      # seeds 11 and 12, some minutes
+    zoviz reproduce robustness-boxes --full --only seed=13 solver=ZOCEG
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from zoviz import solvers
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation
+from zoviz.papers.lowest import lowest
 from zoviz.problems import BlackBox
 from zoviz.runs.run import Run
-from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, across, grouped
 
 FEASIBLE, NEAR = 1e-4, 1e-2
-CALLS = 5000
-SEEDS = (11, 12)
 STARTS = 10
-SOLVERS: tuple[type[Solver], ...] = (ZOSPLM, ZOCEG, ZOBCEG, SZOConEX, ZOALM, ZOEG, ZOGDA)
-MUST = 7
-"""Of the nine, so many should end feasible by each of the first five solvers."""
+SOLVERS = ("ZOSPLM", "ZOCEG", "ZOBCEG", "SZOConEX", "ZOALM", "ZOEG", "ZOGDA")
 
 Values = Callable[[Array], Evaluation]
 
@@ -72,27 +70,9 @@ class NumberedBox(NamedTuple):
 
     def optimum(self, starts: int = STARTS) -> float:
         """Return the lowest value that SLSQP reaches, off the books, from x0 and points around it, where feasible."""
-        from scipy.optimize import minimize as search
-
-        rng, lowest = np.random.default_rng(0), np.inf
-        for i in range(starts):
-            x = self.x0 if i == 0 else self.x0 + rng.uniform(-1.5, 1.5, len(self.x0)) * np.maximum(np.abs(self.x0), 0.3)
-            answer = search(
-                lambda z: float(self.value(z).f) / self.unit,
-                self._inside(x),
-                method="SLSQP",
-                bounds=self.bounds,
-                constraints={"type": "ineq", "fun": lambda z: -self.value(z).h},
-                options={"ftol": 1e-14, "maxiter": 500},
-            )
-            value = self.value(self._inside(answer.x))
-            if np.isfinite(value.f) and value.h.max() <= 1e-7:
-                lowest = min(lowest, float(value.f))
-        return lowest
-
-    def _inside(self, x: Array) -> Array:
-        lower, upper = ([np.nan if end is None else end for end in ends] for ends in zip(*self.bounds, strict=True))
-        return np.fmin(np.fmax(x, lower), upper)
+        rng, size = np.random.default_rng(0), np.maximum(np.abs(self.x0), 0.3)
+        others = (self.x0 + rng.uniform(-1.5, 1.5, len(self.x0)) * size for _ in range(starts - 1))
+        return lowest(self.value, [self.x0, *others], self.bounds, self.unit)
 
 
 def _rows(*rows: Array) -> Array:
@@ -210,34 +190,6 @@ def boxes(seed: int) -> dict[str, NumberedBox]:
     return {name: make(np.random.default_rng([seed, i])) for i, (name, make) in enumerate(MAKERS.items())}
 
 
-class Outcome(NamedTuple):
-    """A solver's outcome on a box.
-
-    Attributes
-    ----------
-    gap : float
-        Of the best feasible point that was asked for, over 1 + |f*|; infinite where there is none.
-    violation : float
-        The least scaled violation that was met.
-    status : str
-        The run's, "diverged" where the guard stopped it.
-    """
-
-    gap: float
-    violation: float
-    status: str
-
-    @property
-    def feasible(self) -> bool:
-        """Whether a feasible point was met."""
-        return self.violation <= FEASIBLE
-
-    @property
-    def near(self) -> bool:
-        """Whether one was met whose value is near the best known."""
-        return self.gap <= NEAR
-
-
 class Recorded:
     """A box's values, of which the best feasible point and the least violation are recorded."""
 
@@ -254,59 +206,57 @@ class Recorded:
         return value
 
 
-def outcome(box: NumberedBox, optimum: float, cls: type[Solver], calls: int, seed: int) -> Outcome:
-    """Run a solver with default parameters on a box for so many calls, and return what came of it."""
-    record = Recorded(box)
-    run = Run(problem=box._replace(value=record).problem(), solver=cls(), replicas=1, calls=calls, seed=seed)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            run.run()
-        except OracleError:  # no value at all: the run tells by its status
-            if run.error is None:
-                raise
-    size = box.unit * (1.0 if box.unit > 1.0 else 1.0 + abs(optimum))
-    return Outcome((record.best - optimum) / size, record.violation, run.status)
+class Boxes(Trials):
+    """What every solver of our own makes of the nine boxes by its defaults."""
+
+    title = "robustness boxes"
+    subject = "Nine black boxes with numbers from a seed: gap over 1 + |f*|, or v and the least violation"
+    protocol = "The best feasible point that was asked for; ! where the guard stopped the run, x where it failed."
+    sizes: ClassVar = {
+        "quick": {"seed": (1,), "box": ("equality",), "solver": ("ZOSPLM",), "calls": (40,)},
+        "full": {"seed": (11, 12), "box": tuple(MAKERS), "solver": SOLVERS, "calls": (5000,)},
+    }
+    lines = ("seed", "box")
+    shared = ("seed", "box")
+
+    def reference(self, seed: int, box: str) -> Figures:
+        return {"optimum": boxes(seed)[box].optimum()}
+
+    def trial(self, seed: int, box: str, solver: str, calls: int, optimum: float) -> Figures:
+        own = boxes(seed)[box]
+        record = Recorded(own)
+        problem = own._replace(value=record).problem()
+        run = Run(problem=problem, solver=getattr(solvers, solver)(), replicas=1, calls=calls, seed=seed)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                run.run()
+            except OracleError:  # no value at all: the run tells by its status
+                if run.error is None:
+                    raise
+        size = own.unit * (1.0 if own.unit > 1.0 else 1.0 + abs(optimum))
+        return {"gap": (record.best - optimum) / size, "violation": record.violation, "status": str(run.status)}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        if "box" not in rows[0]:  # counts
+            return {str(one["solver"]): str(one["count"]) for one in rows}
+        return across(rows, "solver", lambda own: f"{_met(own[0])}{_MARKS.get(own[0]['status'], '')}")
+
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield how many boxes of each seed each solver meets a feasible and a near point of, and diverges on."""
+        counted = {
+            "feasible": lambda one: one["violation"] <= FEASIBLE,
+            "near": lambda one: one["gap"] <= NEAR,
+            "diverged": lambda one: one["status"] == "diverged",
+        }
+        for place, own in grouped(rows, "seed"):
+            for word, holds in counted.items():
+                counts = [{**at, "count": sum(map(holds, few))} for at, few in grouped(own, "solver")]
+                yield {**place, "box": word}, counts
 
 
-def table(seed: int, solvers: Sequence[type[Solver]], names: Sequence[str], calls: int) -> dict[str, int]:
-    """Print the gap of every solver on the boxes of a seed, or the violation; return how many are feasible for each."""
-    print(f"seed {seed}, {calls} calls: gap over 1 + |f*| of the best feasible point; v: least violation where none is")
-    print(f"{'box':12}" + "".join(f"{cls.__name__:>12}" for cls in solvers))
-    outcomes: dict[str, list[Outcome]] = {cls.__name__: [] for cls in solvers}
-    for name in names:
-        box = boxes(seed)[name]
-        line, optimum = f"{name:12}", box.optimum()
-        for cls in solvers:
-            one = outcome(box, optimum, cls, calls, seed)
-            outcomes[cls.__name__].append(one)
-            line += f"{f'{one.gap:.1e}' if one.feasible else f'v {one.violation:.0e}':>11}{_MARKS.get(one.status, ' ')}"
-        print(line, flush=True)
-    feasible = {name: sum(one.feasible for one in own) for name, own in outcomes.items()}
-    print(f"{'feasible':12}" + "".join(f"{count:11d} " for count in feasible.values()))
-    print(f"{'near':12}" + "".join(f"{sum(one.near for one in own):11d} " for own in outcomes.values()))
-    diverged = {name: sum(one.status == "diverged" for one in own) for name, own in outcomes.items()}
-    print(f"{'diverged (!)':12}" + "".join(f"{count:11d} " for count in diverged.values()))
-    return feasible
+def _met(one: Row) -> str:
+    return f"{one['gap']:.1e}" if one["violation"] <= FEASIBLE else f"v {one['violation']:.0e}"
 
 
 _MARKS = {"diverged": "!", "failed": "x"}
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a table for every seed, and whether the methods of the papers are feasible on enough of the boxes."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS)
-    parser.add_argument("--solvers", nargs="+", default=[cls.__name__ for cls in SOLVERS])
-    parser.add_argument("--calls", type=int, default=CALLS)
-    parser.add_argument("--boxes", nargs="+", default=list(MAKERS), choices=list(MAKERS), metavar="NAME")
-    options = parser.parse_args(arguments)
-    solvers = [cls for cls in SOLVERS if cls.__name__ in options.solvers]
-    for seed in options.seeds:
-        feasible = table(seed, solvers, options.boxes, options.calls)
-        short = [cls.__name__ for cls in SOLVERS[:5] if feasible.get(cls.__name__, MUST) < MUST]
-        print(f"feasible on {MUST} of 9 and more: {'all but ' + ', '.join(short) if short else 'all of them'}\n")
-
-
-if __name__ == "__main__":
-    main()

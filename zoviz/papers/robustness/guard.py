@@ -4,9 +4,8 @@
 without a lower bound in a space without bounds. 200 good ones: the defaults of every solver, with and without noise, on
 problems on which they converge, from several starts.
 
-    python -m zoviz.papers.robustness.guard              # both, ten minutes or so
-    python -m zoviz.papers.robustness.guard --bad 10     # the first ten bad runs alone
-    python -m zoviz.papers.robustness.guard --good 20
+    zoviz reproduce robustness-guard-diverging robustness-guard-converging --full     # ten minutes or so
+    zoviz reproduce robustness-guard-diverging --full --only run=0,1,2                # the first three alone
 
 A bad run's delay is counted from the first of its last rows at which a size is beyond its bound, or objective and
 violation both are exactly worse than at the start by three times that, to the iteration at which the guard stopped it;
@@ -15,10 +14,9 @@ the slowest replica's counts. Of good runs those are named too that are said to 
 
 from __future__ import annotations
 
-import argparse
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -58,6 +56,8 @@ from zoviz.solvers import (
     ZOConservSGD,
     ZOiALM,
 )
+from zoviz.studies.experiment import Figures, Measured, Table
+from zoviz.studies.trials import Trials
 
 REPLICAS, ITERATIONS = 2, 500
 CONSTRAINED: tuple[type[Solver], ...] = (ZOSPLM, ZOCEG, ZOBCEG, ZOEG, SZOConEX, ZOALM, ZOGDA, OGDARR, DSZOG, ZOiALM)
@@ -179,40 +179,58 @@ def _blow_up(run: Run, replica: int, stop: int) -> int:
     return int(iterations[until][min(before[-1] + 1, len(bad) - 1)]) if before.size else 0
 
 
-def judge(cases: list[Case], diverging: bool) -> int:
-    """Print a line for every run on which the guard erred, and the table's line; return how many there were."""
-    wrong, far, delays = 0, 0, []
-    for case in cases:
-        run = case.run()
-        stopped = len(run.divergences) == REPLICAS and run.status == "diverged" and not run.result.success.any()
-        if diverging:
-            delays.append(delay(run))
-        elif "far from feasible" in run.message:
-            far += 1
-            print(f"  {case.name}, seed {case.seed}: {run.message}", flush=True)
-        if diverging != stopped or (not diverging and run.divergences):
-            wrong += 1
-            print(f"  {case.name}, seed {case.seed}: {run.status}. {run.message}", flush=True)
-    finite = [one for one in delays if np.isfinite(one)]
-    kind, mistake = ("bad", "not stopped") if diverging else ("good", "touched")
-    late = f"; the others at most {max(finite):.0f} iterations late, {np.mean(finite):.0f} on average" if finite else ""
-    said = "" if diverging else f", {far} said to end far from feasible"
-    print(f"{len(cases)} {kind} runs: {wrong} {mistake}{said}{late}.")
-    return wrong
+class Guarded(Trials):
+    """Runs on trial, by their numbers."""
+
+    __abstract = True
+
+    protocol = f"{REPLICAS} replicas, {ITERATIONS} iterations; the runs on which the guard erred, and the sums."
+    lines = ("run",)
+    diverging: ClassVar[bool]
+
+    @staticmethod
+    def cases() -> Iterator[Case]:
+        """Yield the runs."""
+        raise NotImplementedError
+
+    def trial(self, run: int) -> Figures:
+        case = next(itertools.islice(self.cases(), run, None))
+        ended = case.run()
+        stopped = len(ended.divergences) == REPLICAS and ended.status == "diverged" and not ended.result.success.any()
+        return {
+            "name": f"{case.name}, seed {case.seed}",
+            "message": f"{ended.status}. {ended.message}",
+            "wrong": bool(self.diverging != stopped or (not self.diverging and ended.divergences)),
+            "far": not self.diverging and "far from feasible" in ended.message,
+            "delay": delay(ended) if self.diverging else 0.0,
+        }
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the runs on which the guard erred or that end far from feasible, and how many there are of each."""
+        rows = self.rows(measured)
+        late = [one["delay"] for one in rows if np.isfinite(one["delay"])]
+        sums = f"{sum(one['wrong'] for one in rows)} wrong, {sum(one['far'] for one in rows)} far from feasible"
+        if self.diverging and late:
+            sums += f"; the others at most {max(late):.0f} iterations late, {np.mean(late):.0f} on average"
+        lines = [(one["name"], one["message"]) for one in rows if one["wrong"] or one["far"]]
+        return [Table(self.subject, ("run", "what became of it"), [*lines, (f"{len(rows)} runs", sums)])]
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Try the guard, and print what it did."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bad", type=int, default=None, help="so many bad runs, and no good ones unless asked for")
-    parser.add_argument("--good", type=int, default=None, help="so many good runs")
-    options: Any = parser.parse_args(arguments)
-    both = options.bad is None and options.good is None
-    if both or options.bad:
-        judge(list(bad())[: options.bad], diverging=True)
-    if both or options.good:
-        judge(list(good())[: options.good], diverging=False)
+class Diverging(Guarded):
+    """The runs that are made to diverge."""
+
+    title = "robustness guard diverging"
+    subject = "Runs that are made to diverge, which the guard has to stop"
+    sizes: ClassVar = {"quick": {"run": (0,)}, "full": {"run": tuple(range(50))}}
+    diverging = True
+    cases = staticmethod(bad)
 
 
-if __name__ == "__main__":
-    main()
+class Converging(Guarded):
+    """The runs that converge by their defaults."""
+
+    title = "robustness guard converging"
+    subject = "Runs that converge by their defaults, which the guard must not touch"
+    sizes: ClassVar = {"quick": {"run": (0,)}, "full": {"run": tuple(range(201))}}
+    diverging = False
+    cases = staticmethod(good)

@@ -9,19 +9,17 @@ seeds are the same. The loss of a point x is
 
 and figures are the calls after which a replica's loss stays at 0.01 or below, in the median over replicas: infinite
 where half of them never come there for good. ``minimize`` gives back a point and no course: of it, the loss is printed.
-A problem's last line has the least calls of any method in each way, and the hidden ways' as multiples of the known
-one's.
+A problem's last line has the least of any method in each way.
 
-    python -m zoviz.papers.robustness.known_constants
-    python -m zoviz.papers.robustness.known_constants --problems LoadTracking --methods ZOCEG --calls 20000
+    zoviz reproduce robustness-known-constants --full
+    zoviz reproduce robustness-known-constants --full --only problem=LoadTracking method=ZOCEG calls=20000
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,11 +32,13 @@ from zoviz.problems import ACLoadTracking, ConexQCQP, LoadTracking, NonconvexQCQ
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS, GAP, VIOLATION
 from zoviz.runs.run import Run
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, grouped
 
-BUDGET, REPLICAS, SEED, LEVEL = 60_000, 4, 21, 1e-2
+REPLICAS, SEED, LEVEL = 4, 21, 1e-2
 METHODS = ("ZOSPLM", "ZOCEG", "ZOBCEG", "SZOConEX", "ZOALM")
 KNOWN, MEASURED, BLACK_BOX = "known", "measured", "black box"
-WAYS = (KNOWN, MEASURED, BLACK_BOX)
+WAYS, MINIMIZE = (KNOWN, MEASURED, BLACK_BOX), "minimize"
 
 PROBLEMS: Mapping[str, Callable[[], Problem]] = {
     "NonconvexQCQP 0": lambda: NonconvexQCQP(n=50, seed=0),
@@ -108,28 +108,32 @@ def minimize_loss(problem: Problem, method: str, budget: int) -> float:
     return float(losses(value.f - optimum.value, violation, optimum)[0])
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="*", default=PROBLEMS, metavar="PROBLEM", help=", ".join(PROBLEMS))
-    parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
-    parser.add_argument("--calls", type=int, default=BUDGET)
-    options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore")
-    print(f"{'problem':<16} {'method':<9} " + " ".join(f"{way:>10}" for way in WAYS) + "   minimize: loss")
-    for name in [one for one in PROBLEMS if one in options.problems]:
-        known = PROBLEMS[name]()
-        ways = {KNOWN: known, MEASURED: without_constants(known), BLACK_BOX: without_constants(known, scaled=True)}
-        least = dict.fromkeys(WAYS, np.inf)
-        for method in options.methods:
-            calls = {way: calls_to_level(problem, method, options.calls) for way, problem in ways.items()}
-            least = {way: min(least[way], calls[way]) for way in WAYS}
-            cells = " ".join(f"{calls[way]:>10.0f}" for way in WAYS)
-            print(f"{name:<16} {method:<9} {cells}   {minimize_loss(known, method, options.calls):.2g}", flush=True)
-        cells = " ".join(f"{least[way]:>10.0f}" for way in WAYS)
-        ratios = ", ".join(f"{way} {least[way] / least[KNOWN]:.2f}" for way in WAYS[1:])
-        print(f"{name:<16} {'the least':<9} {cells}   of the known: {ratios}", flush=True)
+class KnownConstants(Trials):
+    """The papers' methods with a problem's constants known, measured by charged calls, and as a black box."""
 
+    title = "robustness known constants"
+    subject = "Calls to stay within 1 % of the optimum, with constants known, measured, and as a black box"
+    protocol = f"Medians of {REPLICAS} replicas; and the loss of the point that minimize returns with the same budget."
+    sizes: ClassVar = {
+        "quick": {"problem": ("LoadTracking",), "method": ("ZOCEG",), "way": (*WAYS, MINIMIZE), "calls": (300,)},
+        "full": {"problem": tuple(PROBLEMS), "method": METHODS, "way": (*WAYS, MINIMIZE), "calls": (60_000,)},
+    }
+    lines = ("problem", "method")
 
-if __name__ == "__main__":
-    main()
+    def trial(self, problem: str, method: str, way: str, calls: int) -> Figures:
+        known = PROBLEMS[problem]()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if way == MINIMIZE:
+                return {"figure": minimize_loss(known, method, calls)}
+            shown = known if way == KNOWN else without_constants(known, scaled=way == BLACK_BOX)
+            return {"figure": calls_to_level(shown, method, calls)}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        least = {place["way"]: min(one["figure"] for one in own) for place, own in grouped(rows, "way")}
+        return {way: f"{value:.2g}" if way == MINIMIZE else f"{value:.0f}" for way, value in least.items()}
+
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield the least of each problem, over methods."""
+        for place, own in grouped(rows, "problem"):
+            yield {**place, "method": "the least"}, own

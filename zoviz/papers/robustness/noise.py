@@ -9,16 +9,15 @@ left. The gap of a point that is not feasible may be negative: its size counts.
 With seed 1 none of the 4400 is stopped or ends worse: in the median 0.02 to 0.23 of the gap is left under independent
 noise (DSZOG 0.5) and 0.001 to 0.05 under common noise (DSZOG 0.1).
 
-    python -m zoviz.papers.robustness.noise                          # 5000 calls a replica, some minutes
-    python -m zoviz.papers.robustness.noise --solvers ZOSPLM --contracts independent
+    zoviz reproduce robustness-noise --full                          # 5000 calls a replica, some minutes
+    zoviz reproduce robustness-noise --full --only solver=ZOSPLM contract=independent
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -29,8 +28,10 @@ from zoviz.problems import ConexQCQP
 from zoviz.runs.engine.columns import GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials
 
-N, SIGMA, REPLICAS, CALLS = 50, 1.0, 100, 5000
+N, SIGMA, REPLICAS = 50, 1.0, 100
 Contract = Literal["independent", "common"]
 Law = Literal["normal", "student_t"]
 CONTRACTS: tuple[Contract, ...] = ("independent", "common")
@@ -38,27 +39,17 @@ LAWS: tuple[Law, ...] = ("normal", "student_t")
 SOLVERS = (*(one.__name__ for one in CONSTRAINED), "ProximalPoint")
 
 
-class Row(NamedTuple):
-    """What became of the replicas of one solver.
+def outcome(
+    solver: Solver, contract: Contract, law: Law, calls: int, seed: int = 1, replicas: int = REPLICAS
+) -> Figures:
+    """Run a solver by its defaults, and count.
 
-    Attributes
-    ----------
-    stopped : int
-        Those that the guard stopped, or that failed.
-    worse : int
-        Those that ended farther from the optimal value than they began, or outside of all starts' violations.
-    median, worst : float
-        Shares of the start's gap that are left.
+    Returns
+    -------
+    dict
+        ``stopped`` by the guard, or failed; ``worse``: ended farther from the optimal value than begun, or outside of
+        all starts' violations; ``median`` and ``worst`` share of the start's gap that is left.
     """
-
-    stopped: int
-    worse: int
-    median: float
-    worst: float
-
-
-def outcome(solver: Solver, contract: Contract, law: Law, calls: int, seed: int = 1, replicas: int = REPLICAS) -> Row:
-    """Run a solver by its defaults, and count."""
     problem = ConexQCQP(n=N, noise=contract, noise_scale=SIGMA, noise_distribution=law)
     run = Run(problem, solver, replicas=replicas, calls=calls, seed=seed)
     try:
@@ -67,31 +58,32 @@ def outcome(solver: Solver, contract: Contract, law: Law, calls: int, seed: int 
             run.run()
     except OracleError:
         if run.state is None:
-            return Row(replicas, replicas, np.inf, np.inf)
+            return {"stopped": replicas, "worse": replicas, "median": np.inf, "worst": np.inf}
     gap, violation = np.abs(run.trace[GAP]), run.trace[VIOLATION]
     share = np.where(np.isfinite(gap[-1]), gap[-1] / gap[0], np.inf)
     worse = ~(share <= 1.0) | ~(violation[-1] <= max(violation[0].max(), SIGMA))
-    return Row(run.frozen, int(worse.sum()), float(np.median(share)), float(share.max()))
+    left = {"median": float(np.median(share)), "worst": float(share.max())}
+    return {"stopped": run.frozen, "worse": int(worse.sum()), **left}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, and return how many replicas were stopped or ended worse than they began."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--solvers", nargs="*", default=SOLVERS)
-    parser.add_argument("--contracts", nargs="*", choices=CONTRACTS, default=CONTRACTS)
-    parser.add_argument("--calls", type=int, default=CALLS)
-    options: Any = parser.parse_args(arguments)
-    lost = 0
-    print(f"{'noise':<22} {'solver':<14} {'stopped':>7} {'worse':>6} {'median left':>12} {'worst':>9}")
-    for contract in options.contracts:
-        for law in LAWS:
-            for name in options.solvers:
-                row = outcome(getattr(solvers, name)(), contract, law, options.calls)
-                lost += row.stopped + row.worse
-                words = f"{contract + ', ' + law:<22} {name:<14} {row.stopped:>7} {row.worse:>6}"
-                print(f"{words} {row.median:12.2g} {row.worst:9.2g}", flush=True)
-    return lost
+class Noise(Trials):
+    """Every solver of our own under paper conex's noise."""
 
+    title = "robustness noise"
+    subject = "Solvers of our own by their defaults under paper conex's noise"
+    protocol = (
+        f"{REPLICAS} replicas of each: those stopped, those that end worse than they began, shares of the gap left."
+    )
+    sizes: ClassVar = {
+        "quick": {"contract": ("common",), "law": LAWS, "solver": ("ZOSPLM",), "calls": (300,)},
+        "full": {"contract": CONTRACTS, "law": LAWS, "solver": SOLVERS, "calls": (5000,)},
+    }
+    lines = ("contract", "law", "solver")
 
-if __name__ == "__main__":
-    main()
+    def trial(self, contract: Contract, law: Law, solver: str, calls: int) -> Figures:
+        return outcome(getattr(solvers, solver)(), contract, law, calls)
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        (one,) = rows
+        counts = {name: str(one[name]) for name in ("stopped", "worse")}
+        return counts | {"median left": f"{one['median']:.2g}", "worst": f"{one['worst']:.2g}"}

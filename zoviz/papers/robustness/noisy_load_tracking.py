@@ -16,30 +16,27 @@ On draws 300 to 315, with 100 users, 20,000 calls and 4 replicas: untold, ZOCEG 
 0.040 %, ZOBCEG 0.354 % +- 0.050 %. Draws in which the slope of the constraint is measured too large, from ten
 directions, have the largest losses.
 
-    python -m zoviz.papers.robustness.noisy_load_tracking                   # 16 draws, some minutes
-    python -m zoviz.papers.robustness.noisy_load_tracking --methods ZOCEG --views scaled --first 500
+    zoviz reproduce robustness-noisy-load-tracking --full                   # 16 draws, some minutes
+    zoviz reproduce robustness-noisy-load-tracking --full --only method=ZOCEG view=scaled draw=500,501
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.papers.zoeg.load_tracking import VIEWS, Judged, instance, losses
+from zoviz.papers.zoeg.load_tracking import Judged, instance, losses
 from zoviz.runs.run import Run
 from zoviz.solvers import CMAES, Solver
 from zoviz.solvers.external.coroutine import Task
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, grouped
 
-METHODS = ("ZOCEG", "ZOBCEG", "CMAES")
-USERS, CALLS, REPLICAS, DRAWS, FIRST = 100, 20_000, 4, 16, 300
-"""The first draw: the rule was made on draws 200 to 223, after 100 to 107 had been looked at."""
-SHOWN = ("untold", "scaled")
-MUST = 0.0025
+REPLICAS, MUST = 4, 0.0025
 
 
 class MeanCMAES(CMAES):
@@ -62,7 +59,7 @@ def loss_at(points: Array, problem: Judged) -> float:
     return float(losses(value.f, np.maximum(value.h, 0.0).sum(axis=-1), problem).mean())
 
 
-def draw(method: str, view: str, seed: int, n: int = USERS, calls: int = CALLS, replicas: int = REPLICAS) -> Array:
+def drawn(method: str, view: str, seed: int, n: int, calls: int, replicas: int = REPLICAS) -> Array:
     """Return the mean losses (2,) over a draw's replicas: of what is reported, and of CMA-ES's mean, NaN for others."""
     problem = instance(seed, n, True, view)
     cls = discover("zoviz.solvers", Solver)[method]
@@ -75,35 +72,39 @@ def draw(method: str, view: str, seed: int, n: int = USERS, calls: int = CALLS, 
     return np.array([reported, loss_at(means, problem)])
 
 
-def row(name: str, values: Array) -> str:
-    """Return the line of a method's losses over draws (D,)."""
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    figures = 100.0 * np.array([values.mean(), error, np.median(values), values.max()])
-    verdict = "holds" if values.mean() <= MUST else ""
-    return f"{name:26} {figures[0]:8.3f} +- {figures[1]:5.3f} {figures[2]:8.3f} {figures[3]:8.3f}   {verdict}"
+class NoisyLoadTracking(Trials):
+    """Losses on load tracking under noise, over independent draws."""
 
+    title = "robustness noisy load tracking"
+    subject = f"Losses in % on load tracking under noise over independent draws, {100 * MUST:g} asked"
+    protocol = f"{REPLICAS} replicas a draw, of which each draw counts as the mean."
+    sizes: ClassVar = {
+        "quick": {"view": ("untold",), "method": ("ZOCEG",), "users": (5,), "calls": (600,), "draw": (300, 301)},
+        "full": {
+            "view": ("untold", "scaled"),
+            "method": ("ZOCEG", "ZOBCEG", "CMAES"),
+            "users": (100,),
+            "calls": (20_000,),
+            # The rule was made on draws 200 to 223, after 100 to 107 had been looked at.
+            "draw": tuple(range(300, 316)),
+        },
+    }
+    lines = ("view", "method")
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a table of losses for each view."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--views", nargs="+", default=SHOWN, choices=list(VIEWS))
-    parser.add_argument("--draws", type=int, default=DRAWS)
-    parser.add_argument("--first", type=int, default=FIRST, help="seed of the first draw")
-    parser.add_argument("--n", type=int, default=USERS, help="users")
-    parser.add_argument("--calls", type=int, default=CALLS)
-    options = parser.parse_args(arguments)
-    seeds = range(options.first, options.first + options.draws)
-    for view in options.views:
-        print(f"\n{view}, {options.draws} draws: loss in %, {100 * MUST:g} asked")
-        print(f"{'method':26} {'mean':>8} +- {'error':>5} {'median':>8} {'largest':>8}")
-        for method in options.methods:
-            outcomes = np.array([draw(method, view, seed, options.n, options.calls) for seed in seeds])
-            print(row(method, outcomes[:, 0]), flush=True)
-            if np.isfinite(outcomes[:, 1]).all():
-                print(row(f"{method}, mean iterate", outcomes[:, 1]), flush=True)
-    return 0
+    def trial(self, view: str, method: str, users: int, calls: int, draw: int) -> Figures:
+        reported, mean = drawn(method, view, draw, users, calls)
+        return {"loss": float(reported), "mean": float(mean)}
 
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        values = np.array([one["loss"] for one in rows])
+        error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+        heads = ("mean", "error", "median", "largest")
+        figures = 100.0 * np.array([values.mean(), error, np.median(values), values.max()])
+        held = {"": "holds" if values.mean() <= MUST else ""}
+        return {head: f"{figure:.3f}" for head, figure in zip(heads, figures, strict=True)} | held
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield the mean iterates, where a method has one."""
+        for place, own in grouped(rows, "view", "method"):
+            if np.isfinite([one["mean"] for one in own]).all():
+                yield {**place, "method": f"{place['method']}, mean iterate"}, [{"loss": one["mean"]} for one in own]

@@ -22,17 +22,16 @@ converge, 4 are refused (OGDA-RR), ZOBCEG stalls on the spring (.003 left in the
 begins near f*, so that its start's gap is small), and DSZOG diverges on the beam in one of eight replicas. In ten
 seconds all converge.
 
-    python -m zoviz.papers.robustness.pairs linear                       # 2000 iterations a pair
-    python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 100000 --seconds 20
-    python -m zoviz.papers.robustness.pairs designs --solvers ZOSPLM ZOCEG
+    zoviz reproduce robustness-pairs-linear --full                       # 2000 iterations a pair
+    zoviz reproduce robustness-pairs-bilevel --full --only problem=LossTuning iterations=100000 seconds=20
+    zoviz reproduce robustness-pairs-designs --full --only solver=ZOSPLM,ZOCEG
 """
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,56 +45,13 @@ from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.solvers.bayesian.base import BayesianSolver
 from zoviz.solvers.single_level.base import SingleLevel
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, grouped
 
 LEFT, MORE, SOLVED = 0.9, 3.0, 1e-2
+EVERY = ("every",)
+"""In the place of solvers' names: all that suit."""
 _BALANCED_ACCURACY = "balanced_accuracy"
-
-
-class Family(NamedTuple):
-    """A family of pairs: its problems' names, the kind of task, and what a pair is given by default."""
-
-    problems: tuple[str, ...]
-    form: str
-    iterations: int
-    replicas: int
-
-
-FAMILIES = {
-    "linear": Family(
-        ("StochasticQP", "DistributedConsensus", "NetworkSlicing", "FairClassification"),
-        "linearly constrained",
-        2000,
-        2,
-    ),
-    "bilevel": Family(
-        ("ToyBilevel", "QuadraticBilevel", "CurvedBilevel", "BlackBoxAttack", "LossTuning"), "online bilevel", 1000, 2
-    ),
-    "designs": Family(("PressureVessel", "WeldedBeam", "Spring", "SpeedReducer"), "constrained", 1500, 8),
-}
-
-
-class Outcome(NamedTuple):
-    """What became of a pair.
-
-    Attributes
-    ----------
-    verdict : str
-        converges, stalls, diverges, or refused.
-    left : float
-        The share of the start's distance that is left, the worst replica's; NaN where it was refused.
-    middle : float
-        The median replica's.
-    solved : int
-        Replicas of which a hundredth is left at most.
-    note : str
-        The run's status, or why it was refused.
-    """
-
-    verdict: str
-    left: float
-    middle: float
-    solved: int
-    note: str
 
 
 def distances(columns: dict[str, Array], solver: Solver) -> list[Array]:
@@ -126,61 +82,110 @@ def left(columns: dict[str, Array], solver: Solver) -> Array:
 
 
 def outcome(
-    problem: Problem, solver: Solver, family: Family, iterations: int, seconds: float | None = None, seed: int = 1
-) -> Outcome:
-    """Run a pair by its defaults, for some seconds at most, and judge it."""
+    problem: Problem, solver: Solver, replicas: int, iterations: int, seconds: float | None = None, seed: int = 1
+) -> Figures:
+    """Run a pair by its defaults, for some seconds at most, and judge it.
+
+    Returns
+    -------
+    dict
+        ``verdict``: converges, stalls, diverges, or refused; ``left`` and ``middle``: the share of the start's distance
+        that the worst and the median replica have left; ``solved``: replicas of which a hundredth is left at most;
+        ``note``: the run's status, or why it was refused.
+    """
+
+    def judged(verdict: str, left: float, middle: float, solved: int, note: str) -> Figures:
+        return {"verdict": verdict, "left": left, "middle": middle, "solved": solved, "note": note}
+
     reason = solver.accepts(problem)
     if reason is not None:
-        return Outcome("refused", np.nan, np.nan, 0, reason)
-    run = Run(problem, solver, replicas=family.replicas, iterations=iterations, seconds=seconds, seed=seed)
+        return judged("refused", np.nan, np.nan, 0, reason)
+    run = Run(problem, solver, replicas=replicas, iterations=iterations, seconds=seconds, seed=seed)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             run.run()
     except OracleError as error:
         if run.state is None:
-            return Outcome("stalls", np.inf, np.inf, 0, str(error))
+            return judged("stalls", np.inf, np.inf, 0, str(error))
     share = left(dict(run.trace.snapshot().columns), solver)
     lost = bool(run.divergences) or not float(share.max()) < MORE
     verdict = "diverges" if lost else "converges" if float(share.max()) < LEFT else "stalls"
-    return Outcome(verdict, float(share.max()), float(np.median(share)), int((share <= SOLVED).sum()), str(run.status))
+    return judged(verdict, float(share.max()), float(np.median(share)), int((share <= SOLVED).sum()), str(run.status))
 
 
-def pairs(family: Family, chosen: Sequence[str] = (), only: Sequence[str] = ()) -> Iterator[tuple[Problem, Solver]]:
-    """Yield problems and solvers of a family, or of it those whose names are ``chosen`` and ``only``."""
-    for name in family.problems:
-        if chosen and name not in chosen:
-            continue
-        problem: Problem = getattr(problems, name)()
-        for own, cls in discover("zoviz.solvers", Solver).items():
-            suits = family.form in cls.forms and not issubclass(cls, BayesianSolver)
-            if suits and (not only or own in only) and not cls().missing_package:
-                yield problem, cls()
+class Pairs(Trials):
+    """Every pair of a solver and a problem of a family."""
+
+    __abstract = True
+
+    protocol = f"Converged: less than {LEFT:g} of the start's distance is left; diverged: more than {MORE:g} times it."
+    lines = ("problem", "solver")
+    form: ClassVar[str]
+    """The kind of task."""
+    replicas: ClassVar[int] = 2
+
+    @property
+    def axes(self) -> dict[str, Sequence[Any]]:
+        """The values of each axis; of the solvers all that suit, where none is named."""
+        axes = super().axes
+        return axes if tuple(axes["solver"]) != EVERY else axes | {"solver": self._suitable()}
+
+    def _suitable(self) -> list[str]:
+        return [
+            name
+            for name, cls in discover("zoviz.solvers", Solver).items()
+            if self.form in cls.forms and not issubclass(cls, BayesianSolver) and not cls().missing_package
+        ]
+
+    def trial(self, problem: str, solver: str, iterations: int, seconds: float | None, seed: int) -> Figures:
+        method = discover("zoviz.solvers", Solver)[solver]()
+        return outcome(getattr(problems, problem)(), method, self.replicas, iterations, seconds, seed)
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        if "count" in rows[0]:
+            return {"verdict": ", ".join(f"{one['count']} {one['verdict']}" for one in rows)}
+        (one,) = rows
+        figures = {"left": f"{one['left']:.2g}", "median": f"{one['middle']:.2g}", "1e-2": str(one["solved"])}
+        return {"verdict": one["verdict"], **figures, "why": one["note"] if one["verdict"] == "refused" else ""}
+
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield how many pairs have each verdict."""
+        counts = [{**at, "count": len(own)} for at, own in grouped(rows, "verdict")]
+        yield {"problem": "all"}, sorted(counts, key=lambda one: str(one["verdict"]))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table of a family, and return how many pairs diverge."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("family", choices=FAMILIES)
-    parser.add_argument("--problems", nargs="*", default=())
-    parser.add_argument("--solvers", nargs="*", default=())
-    parser.add_argument("--iterations", type=int, default=None)
-    parser.add_argument("--seconds", type=float, default=None, help="end a pair's run after so long")
-    parser.add_argument("--seed", type=int, default=1)
-    options: Any = parser.parse_args(arguments)
-    family = FAMILIES[options.family]
-    iterations = options.iterations or family.iterations
-    counts: dict[str, int] = {}
-    print(f"{'problem':<20} {'solver':<22} {'verdict':<10} {'left':>8} {'median':>8}  1e-2 of {family.replicas}")
-    for problem, solver in pairs(family, options.problems, options.solvers):
-        one = outcome(problem, solver, family, iterations, options.seconds, options.seed)
-        counts[one.verdict] = counts.get(one.verdict, 0) + 1
-        names = f"{type(problem).__name__:<20} {type(solver).__name__:<22} {one.verdict:<10}"
-        reason = one.note if one.verdict == "refused" else ""
-        print(f"{names} {one.left:8.2g} {one.middle:8.2g}  {one.solved:>4}  {reason}", flush=True)
-    print(", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items())))
-    return counts.get("diverges", 0)
+def _sizes(names: tuple[str, ...], few: tuple[str, ...], iterations: int) -> Mapping[str, Mapping[str, Any]]:
+    """Return the sizes of a family: its first problem and few solvers, or all."""
+    rest = {"seconds": (None,), "seed": (1,)}
+    quick = {"problem": names[:1], "solver": few, "iterations": (100,), **rest}
+    return {"quick": quick, "full": {"problem": names, "solver": EVERY, "iterations": (iterations,), **rest}}
 
 
-if __name__ == "__main__":
-    main()
+class LinearPairs(Pairs):
+    """Pairs with linear constraints."""
+
+    title = "robustness pairs linear"
+    subject = "Methods for linear constraints on the problems of paper salm, by their defaults"
+    sizes = _sizes(
+        ("StochasticQP", "DistributedConsensus", "NetworkSlicing", "FairClassification"), ("SmoothedALM",), 2000
+    )
+    form = "linearly constrained"
+
+
+class BilevelPairs(Pairs):
+    """Pairs of online bilevel problems."""
+
+    title = "robustness pairs bilevel"
+    subject = "Methods for online bilevel problems on those of paper sogd, by their defaults"
+    sizes = _sizes(("ToyBilevel", "QuadraticBilevel", "CurvedBilevel", "BlackBoxAttack", "LossTuning"), ("SOGD",), 1000)
+    form = "online bilevel"
+
+
+class DesignPairs(Pairs):
+    """Pairs with the engineering designs."""
+
+    title = "robustness pairs designs"
+    subject = "Methods for black boxes on the four engineering designs, by their defaults"
+    sizes = _sizes(("PressureVessel", "WeldedBeam", "Spring", "SpeedReducer"), ("ZOSPLM",), 1500)
+    form, replicas = "constrained", 8
