@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 Values = Callable[[Array], tuple[Any, Array]]
 
 
-def lowest(values: Values, starts: Iterable[Array], bounds: Any, unit: float = 1.0, iterations: int = 500) -> float:
+def lowest(values: Values, starts: Iterable[Array], bounds: Any, unit: float = 1.0) -> float:
     """Return the lowest f at a point with h <= 1e-7 where SLSQP ends, by differences; infinite where there is none.
 
     Parameters
@@ -23,8 +23,6 @@ def lowest(values: Values, starts: Iterable[Array], bounds: Any, unit: float = 1
     bounds : sequence of (float or None, float or None)
     unit : float
         That SLSQP sees f in.
-    iterations : int
-        At most, of each search.
     """
     from scipy.optimize import minimize
 
@@ -37,7 +35,7 @@ def lowest(values: Values, starts: Iterable[Array], bounds: Any, unit: float = 1
             method="SLSQP",
             bounds=bounds,
             constraints={"type": "ineq", "fun": lambda x: -values(x)[1]},
-            options={"ftol": 1e-14, "maxiter": iterations},
+            options={"ftol": 1e-14, "maxiter": 500},
         )
         f, h = values(np.fmin(np.fmax(answer.x, lower), upper))
         if np.isfinite(f) and h.max() <= 1e-7:

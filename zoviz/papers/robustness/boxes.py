@@ -68,6 +68,10 @@ class NumberedBox(NamedTuple):
             self.value, x0=self.x0, bounds=self.bounds, m=self.m, joint=True, vectorised=True, noise="deterministic"
         )
 
+    def gap(self, f: float, optimum: float) -> float:
+        """Return f - f* over 1 + |f*|, or over its unit."""
+        return float((f - optimum) / (self.unit * (1.0 if self.unit > 1.0 else 1.0 + abs(optimum))))
+
     def optimum(self, starts: int = STARTS) -> float:
         """Return the lowest value that SLSQP reaches, off the books, from x0 and points around it, where feasible."""
         rng, size = np.random.default_rng(0), np.maximum(np.abs(self.x0), 0.3)
@@ -234,8 +238,7 @@ class Boxes(Trials):
             except OracleError:  # no value at all: the run tells by its status
                 if run.error is None:
                     raise
-        size = own.unit * (1.0 if own.unit > 1.0 else 1.0 + abs(optimum))
-        return {"gap": (record.best - optimum) / size, "violation": record.violation, "status": str(run.status)}
+        return {"gap": own.gap(record.best, optimum), "violation": record.violation, "status": str(run.status)}
 
     def cells(self, rows: Sequence[Row]) -> dict[str, str]:
         if "box" not in rows[0]:  # counts
