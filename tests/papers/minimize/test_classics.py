@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zoviz.papers.minimize import classics
-from zoviz.papers.minimize.classics import COLLECTION, Reference, Score
+from zoviz.papers.minimize.classics import COLLECTION, Classics, judged
 from zoviz.problems import Suite
 from zoviz.solvers import ZOSQP
 
@@ -28,10 +28,9 @@ def test_best_known_values_are_those_of_the_books() -> None:
 
 
 def test_a_feasible_point_that_is_near_counts_and_no_other() -> None:
-    score = Score("", 2, 1, 10, "", 1.9, 1e-5, Reference(1.0, np.nan), 0.0)
-    assert score.feasible and not score.near and score.distance == pytest.approx(0.9)
-    assert score._replace(f=1.009).near and not score._replace(f=1.009, violation=1e-3).near
-    assert score._replace(f=101.0, reference=Reference(100.5, np.nan)).distance == pytest.approx(0.5 / 100.5)
+    assert judged(1.9, 1e-5, 1.0) == {"distance": pytest.approx(0.9), "feasible": True, "near": False}
+    assert judged(1.009, 1e-5, 1.0)["near"] and not judged(1.009, 1e-3, 1.0)["near"]
+    assert judged(101.0, 1e-5, 100.5)["distance"] == pytest.approx(0.5 / 100.5)
 
 
 def test_violation_is_relative_to_the_start() -> None:
@@ -42,10 +41,13 @@ def test_violation_is_relative_to_the_start() -> None:
     assert classics.scaled_violation(problem, x0, x0) == pytest.approx(expected) and expected == 1.0
 
 
-def test_with_and_without_other_libraries(capsys: pytest.CaptureFixture[str]) -> None:
-    classics.main(["--only", "HS65", "--extras", "--sweeps", "60"])
-    printed = capsys.readouterr().out
-    assert " Portfolio" in printed and "feasible: 100%" in printed
-    assert "within 1 %: 100%" in printed and ": met" in printed
-    own = classics.score("HS65", False, Reference(0.9535288567, 0.9535288567), sweeps=60)
-    assert own.method == ZOSQP.__name__ and own.calls <= 240 and own.feasible
+def test_with_and_without_other_libraries() -> None:
+    study = Classics(size="quick")
+    reference, part = study.parts()
+    known = {reference: study.measure(reference)}
+    (table,) = study.tables(known | {part: study.measure_after(part, known)})
+    line, total = (dict(zip(table.heads, row, strict=True)) for row in table.rows)
+    assert line["method"] == "Portfolio" and (line["feasible"], line["1 %"]) == ("yes", "yes")
+    assert (total["problem"], total["feasible"], total["1 %"]) == ("1 problems", "100%", "100%: met")
+    own = study.trial(False, "HS65", 60, 0.9535288567, 0.9535288567)
+    assert own["method"] == ZOSQP.__name__ and own["calls"] <= 240 and own["feasible"]

@@ -40,7 +40,7 @@ class SamplerRidge(Trials):
             "burn_in": (0.0,),
             "trials": (3,),
             "gradients": (500,),
-            "rows": (1000,),
+            "rows": (800,),
         },
         "full": {
             "leaps": (1, 2, 3, 4, 5, 6, 7, 8, 10, 12),
@@ -48,7 +48,7 @@ class SamplerRidge(Trials):
             "burn_in": (0.0, 0.05, 0.2),
             "trials": (12,),
             "gradients": (2000,),
-            "rows": (1000,),
+            "rows": (800,),
         },
     }
     lines = ("leaps", "step", "burn_in")

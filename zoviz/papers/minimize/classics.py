@@ -17,9 +17,9 @@ books, reach from x0 and from random starts. What the problem's file states (for
 Schittkowski print) stands beside it: it is taken where it is lower and confirmed, to 1e-4, by these. Where they reach
 no feasible point there is no f*, and no result counts as near. For |f*| below 1, as Spring's, the 1 % is absolute.
 
-    python -m zoviz.papers.minimize.classics                        # both tables, an hour and more
-    python -m zoviz.papers.minimize.classics --extras               # the first alone, or --own the second
-    python -m zoviz.papers.minimize.classics --only HS65 Spring
+    zoviz reproduce minimize-classics --full                             # both tables, an hour and more
+    zoviz reproduce minimize-classics --full --only extras=True          # the first alone
+    zoviz reproduce minimize-classics --full --only problem=HS65,Spring
 
 References
 ----------
@@ -28,12 +28,10 @@ Hock and Schittkowski (1981), Test examples for nonlinear programming codes.
 
 from __future__ import annotations
 
-import argparse
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,6 +43,8 @@ from zoviz.problems.base import Problem
 from zoviz.problems.cutest.s2mpj import Entry
 from zoviz.problems.engineering.base import DesignProblem
 from zoviz.solvers.portfolio.choice import choose
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, grouped
 
 DESIGNS: dict[str, type[DesignProblem]] = {c.__name__: c for c in (PressureVessel, WeldedBeam, Spring, SpeedReducer)}
 COLLECTION = {
@@ -91,35 +91,6 @@ class PointCache:
         return self._slopes(np.asarray(x, dtype=np.float64).tobytes())
 
 
-class Score(NamedTuple):
-    """The outcome of ``minimize`` on one problem: one line of the table."""
-
-    name: str
-    n: int
-    m: int
-    calls: int
-    method: str
-    f: float
-    violation: float
-    reference: Reference
-    seconds: float
-
-    @property
-    def distance(self) -> float:
-        """The relative distance of f from the best known value."""
-        return (self.f - self.reference.value) / max(1.0, abs(self.reference.value))
-
-    @property
-    def feasible(self) -> bool:
-        """Whether the answer's scaled violation is at most ``FEASIBLE``."""
-        return self.violation <= FEASIBLE
-
-    @property
-    def near(self) -> bool:
-        """Whether the answer is feasible and its f within 1 % of the best known value."""
-        return self.feasible and self.distance <= NEAR
-
-
 def by_the_rule() -> dict[str, tuple[str, ...]]:
     """Return the names of 20 CUTEst problems by kind, picked from the index at equal distances."""
     entries = sorted(Suite.names(2, 50, 0, 100), key=lambda entry: (entry.n, entry.name))
@@ -137,26 +108,6 @@ def posed(name: str) -> tuple[DesignProblem | Suite, Array]:
     """Return a problem and its start (n,): its own, moved into the bounds; for the classics one draw with seed 0."""
     problem = DESIGNS[name]() if name in DESIGNS else Suite(problem_name=name)
     return problem, problem.domain.project(problem.initial(Streams(0, 1)))[0]
-
-
-def score(name: str, extras: bool, reference: Reference, sweeps: int = 1000) -> Score:
-    """Minimise one problem from its values; ``extras`` allows other libraries' solvers where they are installed."""
-    problem, x0 = posed(name)
-    bounds = list(zip(problem.domain.lower, problem.domain.upper, strict=True))
-    method: Any = "auto" if extras else choose(problem, sweeps * (problem.n + 1), extras=False)[0]
-
-    def fun(x: Array) -> tuple[float, Array]:
-        value = problem.evaluate(x)
-        return float(value.f), value.h
-
-    start = time.perf_counter()
-    calls = sweeps * (problem.n + 1)
-    result = minimize(fun, x0, bounds=bounds, joint=True, method=method, max_calls=calls)
-    seconds = time.perf_counter() - start
-    violation = scaled_violation(problem, result.x, x0)
-    return Score(
-        name, problem.n, problem.m, result.calls, result.method, float(result.fun), violation, reference, seconds
-    )
 
 
 def scaled_violation(problem: Problem, x: Array, x0: Array) -> float:
@@ -229,52 +180,68 @@ def _slopes(problem: Problem, x: Array) -> tuple[Array, Array]:
     return slopes
 
 
-def table(names: Sequence[str], references: dict[str, Reference], extras: bool, sweeps: int = 1000) -> list[Score]:
-    """Print a line per problem as soon as it is solved, then the totals; return the scores."""
-    print("\nother libraries' solvers where they are installed" if extras else "\nbuilt-in solvers alone")
-    print(
-        f"{'problem':15}{'n':>3}{'m':>4}{'calls':>7} {'method':9}{'f':>14}{'best known':>14}{'stated':>12}"
-        f"{'violation':>10}{'distance':>10} feasible  1 %      s"
+class Classics(Trials):
+    """What ``minimize`` with default settings makes of the 24 problems."""
+
+    title = "minimize classics"
+    subject = "minimize with default settings on 24 published problems, with and without other libraries' solvers"
+    protocol = (
+        f"Feasible: scaled violation up to {FEASIBLE:g}; near: feasible and within {NEAR:.0%} of the best known value; "
+        f"wanted {WANTED_FEASIBLE:.0%} and {WANTED_NEAR:.0%} of the problems."
     )
-    scores = []
-    for name in names:
-        s = score(name, extras, references[name], sweeps)
-        scores.append(s)
-        print(
-            f"{s.name:15}{s.n:3d}{s.m:4d}{s.calls:7d} {s.method:9}{s.f:14.7g}{s.reference.value:14.7g}"
-            f"{s.reference.stated:12.6g}{s.violation:10.1e}{s.distance:10.1e} {_word(s.feasible):>8}{_word(s.near):>5}"
-            f"{s.seconds:7.1f}",
-            flush=True,
-        )
-    feasible, near = np.mean([s.feasible for s in scores]), np.mean([s.near for s in scores])
-    verdict = "met" if feasible >= WANTED_FEASIBLE and near >= WANTED_NEAR else "NOT met"
-    print(
-        f"{len(scores)} problems, feasible: {feasible:.0%} (wanted {WANTED_FEASIBLE:.0%}), within 1 %: {near:.0%} "
-        f"(wanted {WANTED_NEAR:.0%}): {verdict}",
-        flush=True,
-    )
-    return scores
+    sizes: ClassVar = {
+        "quick": {"extras": (True,), "problem": ("HS65",), "sweeps": (60,)},
+        "full": {
+            "extras": (True, False),
+            "problem": (*DESIGNS, *(name for names in COLLECTION.values() for name in names)),
+            "sweeps": (1000,),
+        },
+    }
+    lines = ("extras", "problem")
+    shared = ("problem",)
+
+    def reference(self, problem: str) -> Figures:
+        return best_known(problem)._asdict()
+
+    def trial(self, extras: bool, problem: str, sweeps: int, value: float, stated: float) -> Figures:
+        own, x0 = posed(problem)
+        calls = sweeps * (own.n + 1)
+        method: Any = "auto" if extras else choose(own, calls, extras=False)[0]
+
+        def fun(x: Array) -> tuple[float, Array]:
+            f, h = own.evaluate(x)
+            return float(f), h
+
+        bounds = list(zip(own.domain.lower, own.domain.upper, strict=True))
+        result = minimize(fun, x0, bounds=bounds, joint=True, method=method, max_calls=calls)
+        f, violation = float(result.fun), scaled_violation(own, result.x, x0)
+        score = {"n": own.n, "m": own.m, "calls": result.calls, "method": result.method, "f": f}
+        return score | {"best known": value, "stated": stated, "violation": violation} | judged(f, violation, value)
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        if "problem" not in rows[0]:
+            feasible, near = (np.mean([one[word] for one in rows]) for word in ("feasible", "near"))
+            met = "met" if feasible >= WANTED_FEASIBLE and near >= WANTED_NEAR else "NOT met"
+            return {"feasible": f"{feasible:.0%}", "1 %": f"{near:.0%}: {met}"}
+        (one,) = rows
+        counts = {name: str(one[name]) for name in ("n", "m", "calls", "method")}
+        values = {name: f"{one[name]:.7g}" for name in ("f", "best known", "stated")}
+        sizes = {name: f"{one[name]:.1e}" for name in ("violation", "distance")}
+        return counts | values | sizes | {"feasible": _word(one["feasible"]), "1 %": _word(one["near"])}
+
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        """Yield the shares of the problems that end feasible, and near the best known value."""
+        for place, own in grouped(rows, "extras"):
+            few = [{"feasible": one["feasible"], "near": one["near"]} for one in own]
+            yield {**place, "problem": f"{len(own)} problems"}, few
+
+
+def judged(f: float, violation: float, value: float) -> Figures:
+    """Return the relative distance of f from the best known value, and whether a point is feasible, and near."""
+    distance = (f - value) / max(1.0, abs(value))
+    feasible = violation <= FEASIBLE
+    return {"distance": distance, "feasible": feasible, "near": feasible and distance <= NEAR}
 
 
 def _word(holds: bool) -> str:
     return "yes" if holds else "no"
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Find the best known values, then print the table without and with other libraries' solvers."""
-    all_names = [*DESIGNS, *(name for names in COLLECTION.values() for name in names)]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=all_names, help="some of the problems")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--extras", action="store_true", help="the first table alone")
-    which.add_argument("--own", action="store_true", help="the second table alone")
-    parser.add_argument("--sweeps", type=int, default=1000, help="budget in sweeps of n + 1 calls")
-    options = parser.parse_args(arguments)
-    references = {name: best_known(name) for name in options.only}
-    for extras, skip in ((True, options.own), (False, options.extras)):
-        if not skip:
-            table(options.only, references, extras, options.sweeps)
-
-
-if __name__ == "__main__":
-    main()
