@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from zoviz.papers.rate_experiment import Falling, Rate
+from zoviz.papers.rate_experiment import Rate, falls_as_claimed
 from zoviz.papers.zoeg.convergence import Averages
 from zoviz.studies.experiment import Measured, Verdict
 from zoviz.studies.reproduction import Reproduction
@@ -35,7 +36,7 @@ def figures(exponent: float, spread: float, replicas: int = 8) -> Measured:
     ],
 )
 def test_a_wide_interval_decides_nothing(exponent: float, spread: float, verdict: Verdict) -> None:
-    judgement = Falling(EXPERIMENT, CASE)(figures(exponent, spread), "method")
+    judgement = partial(falls_as_claimed, EXPERIMENT, CASE)(figures(exponent, spread), "method")
     assert judgement.verdict is verdict, judgement.figures
 
 

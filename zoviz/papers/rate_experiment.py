@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -117,7 +117,14 @@ class RateExperiment(Experiment):
     def claims(self) -> list[Claim]:
         """Return a claim for every rate, whose test is on the exponent."""
         return [
-            Claim(rate.place, rate.says, Falling(self, rate), rate.method, rate.ablation, ablation_must_fail=True)
+            Claim(
+                rate.place,
+                rate.says,
+                partial(falls_as_claimed, self, rate),
+                rate.method,
+                rate.ablation,
+                ablation_must_fail=True,
+            )
             for rate in self.rates()
         ]
 
@@ -185,26 +192,15 @@ class RateExperiment(Experiment):
         return (order(column, rate.place, words, rate.exponent, (horizons[0], level), ends, axis),)
 
 
-@dataclass(frozen=True)
-class Falling:
-    """Tests that a measure falls, or at most grows, with the claimed exponent."""
-
-    experiment: RateExperiment
-    rate: Rate
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method, by the 95 % interval of its exponent.
-
-        All of it above the claimed exponent: not reproduced. Its upper end at most ``MARGIN`` above: reproduced. An
-        interval that leaves both open decides nothing.
-        """
-        rows = self.experiment.rows(measured, self.rate.case, method, self.rate.measure)
-        if not np.isfinite(rows).all():
-            return Judgement(Verdict.NO, "some replicas diverge")
-        levels, slope = self.experiment.slope(measured, self.rate.case, method, self.rate.measure)
-        sentence = f"{slope.value:.3f} ± {slope.error:.3f}, claimed {self.rate.exponent:.3f}"
-        sentence += f"; means {', '.join(f'{level:.3g}' for level in levels)}"
-        low, high = slope.interval
-        if low > self.rate.exponent + ROUNDING:
-            return Judgement(Verdict.NO, sentence)
-        return Judgement(Verdict.YES if high <= self.rate.exponent + MARGIN else Verdict.OPEN, sentence)
+def falls_as_claimed(experiment: RateExperiment, rate: Rate, measured: Measured, method: str) -> Judgement:
+    """Test that a measure falls, or at most grows, with the claimed exponent."""
+    rows = experiment.rows(measured, rate.case, method, rate.measure)
+    if not np.isfinite(rows).all():
+        return Judgement(Verdict.NO, "some replicas diverge")
+    levels, slope = experiment.slope(measured, rate.case, method, rate.measure)
+    sentence = f"{slope.value:.3f} ± {slope.error:.3f}, claimed {rate.exponent:.3f}"
+    sentence += f"; means {', '.join(f'{level:.3g}' for level in levels)}"
+    low, high = slope.interval
+    if low > rate.exponent + ROUNDING:
+        return Judgement(Verdict.NO, sentence)
+    return Judgement(Verdict.YES if high <= rate.exponent + MARGIN else Verdict.OPEN, sentence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from zoviz.papers.conex.figure_1 import ConvexQCQP
 from zoviz.papers.conex.figure_2 import NonconvexStages, least_residual
 from zoviz.papers.conex.methods import OURS, PLAIN, RIVALS
-from zoviz.papers.conex.radii import EARLY, END, AsManyCalls, Diverging, OverRadii, last_crossing
+from zoviz.papers.conex.radii import EARLY, END, OverRadii, last_crossing, most_trials_diverge, takes_as_many_calls
 from zoviz.problems import ConexQCQP
 from zoviz.studies.experiment import Figures, Measured, Verdict
 
@@ -34,7 +35,7 @@ def test_a_small_radius_comes_near_and_a_large_one_runs_away() -> None:
     near, far = measured[f"{panel} / {OURS}, ν = 0.05"], measured[f"{panel} / {OURS}, ν = 2"]
     assert np.median(near[END]) < 0.1 and near["course"]["error"][0] == 1.0
     assert near[EARLY] == [1.0] * 4, "an iteration is 62 calls: within 24 there is the start alone"
-    diverging = Diverging(panel)
+    diverging = partial(most_trials_diverge, panel)
     assert diverging(measured, f"{OURS}, ν = 2").verdict is Verdict.YES
     assert diverging(measured, f"{OURS}, ν = 0.05").verdict is Verdict.NO
     # What biases the constraint is its value at the perturbed points, 0.5 nu^2 tr of its Hessian above that at x.
@@ -107,10 +108,10 @@ def test_radii_are_alike_where_medians_of_calls_are_within_a_factor(
     mine: list[Any], other: list[Any], verdict: Verdict
 ) -> None:
     measured = {f"p / {OURS}, ν = 0.1": Figures(near=mine), f"p / {OURS}, ν = 0.05": Figures(near=other)}
-    assert AsManyCalls("p", 0.05)(measured, f"{OURS}, ν = 0.1").verdict is verdict
+    assert partial(takes_as_many_calls, "p", 0.05)(measured, f"{OURS}, ν = 0.1").verdict is verdict
 
 
 def test_some_trials_that_run_away_decide_nothing() -> None:
     measured = {f"p / {name}": Figures(end=ends) for name, ends in {"some": [0.2, None], "all": [2.0, None]}.items()}
-    assert Diverging("p")(measured, "some").verdict is Verdict.OPEN
-    assert Diverging("p")(measured, "all").verdict is Verdict.YES
+    assert partial(most_trials_diverge, "p")(measured, "some").verdict is Verdict.OPEN
+    assert partial(most_trials_diverge, "p")(measured, "all").verdict is Verdict.YES

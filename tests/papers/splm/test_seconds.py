@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from zoviz.papers.splm.seconds import OURS, TWICE, Cheaper, TimesAsLong, Undecided, timed
+from functools import partial
+
+from zoviz.papers.splm.seconds import (
+    OURS,
+    TWICE,
+    iteration_is_cheaper,
+    seconds_are_undecided,
+    takes_the_printed_multiple,
+    timed,
+)
 from zoviz.problems import NonconvexQCQP
 from zoviz.studies.experiment import Figures, Verdict
 
@@ -10,11 +19,11 @@ from zoviz.studies.experiment import Figures, Verdict
 def test_cheaper_is_less_than_three_quarters_and_seconds_are_not_decided() -> None:
     turns = {OURS: [1.0, 1.1, 1.05], TWICE: [2.0, 2.1, 2.0], "SZOConEX": [1.9, 2.0, 1.95], "ZOALM": [3.0, 3.0, 3.0]}
     measured = {"n = 50": Figures(turns)}
-    assert Cheaper(50, "SZOConEX")(measured, OURS).verdict is Verdict.YES
-    assert Cheaper(50, "SZOConEX")(measured, TWICE).verdict is Verdict.NO
-    assert TimesAsLong(50)(measured, "SZOConEX").verdict is Verdict.YES
-    assert TimesAsLong(50)(measured, "ZOALM").verdict is Verdict.NO
-    assert Undecided(50)(measured, OURS).verdict is Verdict.OPEN
+    assert partial(iteration_is_cheaper, 50, "SZOConEX")(measured, OURS).verdict is Verdict.YES
+    assert partial(iteration_is_cheaper, 50, "SZOConEX")(measured, TWICE).verdict is Verdict.NO
+    assert partial(takes_the_printed_multiple, 50)(measured, "SZOConEX").verdict is Verdict.YES
+    assert partial(takes_the_printed_multiple, 50)(measured, "ZOALM").verdict is Verdict.NO
+    assert partial(seconds_are_undecided, 50)(measured, OURS).verdict is Verdict.OPEN
 
 
 def test_no_step_is_left_to_a_rule_while_the_clock_runs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from zoviz.papers.zoeg.figure_1 import (
     DIMINISHING,
     METHODS,
     RATIOS,
-    AboutAlike,
-    Less,
     Outcome,
     Schedules,
     course,
+    errors_are_alike,
+    measure_is_lower,
     outcome,
 )
 from zoviz.problems import LoadTracking
@@ -34,11 +35,11 @@ def test_claims_are_judged_by_paired_differences() -> None:
     measured = figures_of(
         low=common - 1.0 + noise, high=common + 1.0 + noise, same=common, other=rng.permutation(common)
     )
-    verdicts = {name: Less(name, "same", "error")(measured, CONSTANT).verdict for name in measured}
+    verdicts = {name: partial(measure_is_lower, name, "same", "error")(measured, CONSTANT).verdict for name in measured}
     assert verdicts == {"low": Verdict.YES, "high": Verdict.NO, "same": Verdict.OPEN, "other": Verdict.OPEN}
-    assert AboutAlike("low", "same")(measured, CONSTANT).verdict is Verdict.YES
-    assert AboutAlike("same", "same")(figures_of(same=common), CONSTANT).figures.endswith("ratio 1.00")
-    assert AboutAlike("a", "b")(figures_of(a=common, b=2.0 * common), CONSTANT).verdict is Verdict.NO
+    assert partial(errors_are_alike, "low", "same")(measured, CONSTANT).verdict is Verdict.YES
+    assert partial(errors_are_alike, "same", "same")(figures_of(same=common), CONSTANT).figures.endswith("ratio 1.00")
+    assert partial(errors_are_alike, "a", "b")(figures_of(a=common, b=2.0 * common), CONSTANT).verdict is Verdict.NO
 
 
 def test_the_search_goes_by_the_sum_and_then_by_the_larger_ratio(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from zoviz.papers.zoeg.figure_2 import (
@@ -10,9 +12,9 @@ from zoviz.papers.zoeg.figure_2 import (
     RELATIVE_GAP,
     VIOLATION,
     Blocks,
-    Nearer,
-    Sooner,
+    arrives_sooner,
     distances,
+    ends_nearer,
     run_of,
     within_dozens,
 )
@@ -26,11 +28,11 @@ def measured_of(**entries: list[float | None]) -> Measured:
 
 def test_who_never_arrives_takes_all_iterations_at_least() -> None:
     measured = measured_of(fast=[10.0, 11.0, 12.0], slow=[50.0, 51.0, 52.0], never=[None, None, None])
-    assert Sooner("slow")(measured, "fast").verdict is Verdict.YES
-    assert Sooner("fast")(measured, "slow").verdict is Verdict.NO
-    assert Sooner("never")(measured, "fast").verdict is Verdict.YES
+    assert partial(arrives_sooner, "slow")(measured, "fast").verdict is Verdict.YES
+    assert partial(arrives_sooner, "fast")(measured, "slow").verdict is Verdict.NO
+    assert partial(arrives_sooner, "never")(measured, "fast").verdict is Verdict.YES
     late = measured_of(early=[80.0, None, 82.0], later=[150.0, 151.0, 152.0])
-    assert Sooner("later")(late, "early").verdict is Verdict.OPEN
+    assert partial(arrives_sooner, "later")(late, "early").verdict is Verdict.OPEN
     verdicts = {name: within_dozens(measured, name).verdict for name in measured}
     assert verdicts == {"fast": Verdict.YES, "slow": Verdict.NO, "never": Verdict.NO}
 
@@ -42,9 +44,9 @@ def test_nearer_is_both_in_error_and_in_violation() -> None:
         "far": {RELATIVE_GAP: high, VIOLATION: none},
         "outside": {RELATIVE_GAP: low, VIOLATION: high},
     }
-    assert Nearer("far")(measured, "near").verdict is Verdict.YES
-    assert Nearer("near")(measured, "far").verdict is Verdict.NO
-    assert Nearer("near")(measured, "outside").verdict is Verdict.NO
+    assert partial(ends_nearer, "far")(measured, "near").verdict is Verdict.YES
+    assert partial(ends_nearer, "near")(measured, "far").verdict is Verdict.NO
+    assert partial(ends_nearer, "near")(measured, "outside").verdict is Verdict.NO
 
 
 def test_larger_blocks_are_nearer_after_equally_many_iterations_and_grids_are_equal() -> None:

@@ -7,7 +7,7 @@ nothing where that number times 2^(1 - k) is above 0.01, thirteen for 36 pairs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -77,7 +77,7 @@ class PairedExperiment(Experiment):
     def paired_claims(self) -> list[Claim]:
         """Return a claim for each pair."""
         return [
-            Claim(pair.place, pair.says, Lower(self, i), pair.method, pair.ablation)
+            Claim(pair.place, pair.says, partial(losses_are_lower, self, i), pair.method, pair.ablation)
             for i, pair in enumerate(self.pairs())
         ]
 
@@ -105,20 +105,13 @@ class PairedExperiment(Experiment):
         return compare(losses, np.random.default_rng(0), names, self.least)
 
 
-@dataclass(frozen=True)
-class Lower:
-    """Tests that a method's losses are below those of the other method of a pair."""
-
-    experiment: PairedExperiment
-    index: int
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        one = self.experiment.comparison(measured, self.index, method)
-        figures = (
-            f"median difference {one.difference:.3g}{self.experiment.unit}, 99 % interval {one.lower:.3g} to "
-            f"{one.upper:.3g}, p = {one.p_value:.2g}, {one.pairs} trials"
-        )
-        if len(self.experiment.pairs()) * 2.0 ** (1 - one.pairs) > LEVEL:
-            return Judgement(Verdict.OPEN, f"too few trials to decide; {figures}")
-        return Judgement(VERDICTS[one.decision], WORDS.get(one.decision, "") + figures)
+def losses_are_lower(experiment: PairedExperiment, index: int, measured: Measured, method: str) -> Judgement:
+    """Test that a method's losses are below those of the other method of a pair."""
+    one = experiment.comparison(measured, index, method)
+    figures = (
+        f"median difference {one.difference:.3g}{experiment.unit}, 99 % interval {one.lower:.3g} to "
+        f"{one.upper:.3g}, p = {one.p_value:.2g}, {one.pairs} trials"
+    )
+    if len(experiment.pairs()) * 2.0 ** (1 - one.pairs) > LEVEL:
+        return Judgement(Verdict.OPEN, f"too few trials to decide; {figures}")
+    return Judgement(VERDICTS[one.decision], WORDS.get(one.decision, "") + figures)

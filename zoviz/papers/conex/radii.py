@@ -10,7 +10,7 @@ end of both budgets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -156,9 +156,11 @@ class OverRadii(PairedExperiment):
         for panel in self.panel_names():
             for radius in SMALL[1:]:
                 says = f"as many calls to {100 * self.near:g} % with ν = {radius:g} as with {SMALL[0]:g}: {panel}"
-                out.append(Claim(place, says, AsManyCalls(panel, self.near), with_radius(OURS, radius), large))
+                out.append(
+                    Claim(place, says, partial(takes_as_many_calls, panel, self.near), with_radius(OURS, radius), large)
+                )
             says, small = f"diverges with ν = {LARGE:g}: {panel}", with_radius(OURS, SMALL[0])
-            out.append(Claim(place, says, Diverging(panel), large, small))
+            out.append(Claim(place, says, partial(most_trials_diverge, panel), large, small))
         return out + self.paired_claims()
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -216,35 +218,20 @@ def last_crossing(calls: Array, values: Array, level: Array | float) -> Array:
     return np.where(below.any(axis=0), calls[below.argmax(axis=0), np.arange(calls.shape[1])], np.inf)
 
 
-@dataclass(frozen=True)
-class AsManyCalls:
-    """Tests that a radius takes as many calls to an accuracy as the smallest: medians within a factor."""
-
-    panel: str
-    near: float
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method, with its radius."""
-        counts = [
-            infinite(measured[f"{self.panel} / {name}"]["near"]) for name in (method, with_radius(OURS, SMALL[0]))
-        ]
-        mine, other = (float(np.median(one)) for one in counts)
-        sentence = f"{count_text(counts[0])} against {count_text(counts[1])}"
-        if np.isinf([mine, other]).all():
-            return Judgement(Verdict.OPEN, f"neither comes to {100 * self.near:g} %")
-        return Judgement(yes_or_no(max(mine, other) <= RATIO * min(mine, other)), sentence)
+def takes_as_many_calls(panel: str, near: float, measured: Measured, method: str) -> Judgement:
+    """Test that a radius takes as many calls to an accuracy as the smallest: medians within a factor."""
+    counts = [infinite(measured[f"{panel} / {name}"]["near"]) for name in (method, with_radius(OURS, SMALL[0]))]
+    mine, other = (float(np.median(one)) for one in counts)
+    sentence = f"{count_text(counts[0])} against {count_text(counts[1])}"
+    if np.isinf([mine, other]).all():
+        return Judgement(Verdict.OPEN, f"neither comes to {100 * near:g} %")
+    return Judgement(yes_or_no(max(mine, other) <= RATIO * min(mine, other)), sentence)
 
 
-@dataclass(frozen=True)
-class Diverging:
-    """Tests that nearly all trials of a method end with a larger error than they began with."""
-
-    panel: str
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method, with its radius."""
-        shares = infinite(measured[f"{self.panel} / {method}"][END])
-        above = float((shares > 1.0).mean())
-        verdict = yes_or_no(above >= NEARLY_ALL) if not 1 - NEARLY_ALL < above < NEARLY_ALL else Verdict.OPEN
-        sentence = f"above the start's in {100 * above:.0f} % of the trials, median {np.median(shares):.3g} times it"
-        return Judgement(verdict, sentence)
+def most_trials_diverge(panel: str, measured: Measured, method: str) -> Judgement:
+    """Test that nearly all trials of a method end with a larger error than they began with."""
+    shares = infinite(measured[f"{panel} / {method}"][END])
+    above = float((shares > 1.0).mean())
+    verdict = yes_or_no(above >= NEARLY_ALL) if not 1 - NEARLY_ALL < above < NEARLY_ALL else Verdict.OPEN
+    sentence = f"above the start's in {100 * above:.0f} % of the trials, median {np.median(shares):.3g} times it"
+    return Judgement(verdict, sentence)

@@ -7,7 +7,7 @@ one sample an iteration; what they come to stands beside what a general solver f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,7 +77,7 @@ class Application(Experiment):
         first, *_, last = self.methods
         says = f"(ours) by default {first} {self.says}"
         return [
-            Claim(self.place, f"{says}: {case}", Within(case, self.limits), first, last)
+            Claim(self.place, f"{says}: {case}", partial(stays_within_limits, case, self.limits), first, last)
             for case in self.settings["cases"]
         ]
 
@@ -102,17 +102,10 @@ def text(values: Array) -> str:
     return f"{np.median(values):.2g}, {values.max():.2g}"
 
 
-@dataclass(frozen=True)
-class Within:
-    """Tests that every replica of a method comes within the limits of all measures."""
-
-    case: str
-    limits: Mapping[str, float]
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        own = measured[f"{self.case} / {method}"]
-        worst = {measure: float(array(own[measure]).max()) for measure in self.limits}
-        cells = {measure: f"{value:.2g}" if np.isfinite(value) else "missing" for measure, value in worst.items()}
-        sentence = ", ".join(f"{measure} {cell}" for measure, cell in cells.items())
-        return Judgement(yes_or_no(all(worst[name] <= limit for name, limit in self.limits.items())), sentence)
+def stays_within_limits(case: str, limits: Mapping[str, float], measured: Measured, method: str) -> Judgement:
+    """Test that every replica of a method comes within the limits of all measures."""
+    own = measured[f"{case} / {method}"]
+    worst = {measure: float(array(own[measure]).max()) for measure in limits}
+    cells = {measure: f"{value:.2g}" if np.isfinite(value) else "missing" for measure, value in worst.items()}
+    sentence = ", ".join(f"{measure} {cell}" for measure, cell in cells.items())
+    return Judgement(yes_or_no(all(worst[name] <= limit for name, limit in limits.items())), sentence)

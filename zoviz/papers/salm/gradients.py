@@ -7,7 +7,7 @@ T^(-2/3).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class GradientsOfAnIteration(Experiment):
         """Return both halves of the remark."""
         place = "Remark 5.1"
         return [
-            Claim(place, "an iteration takes two gradients", Two(self), STORM, SMOOTHED),
+            Claim(place, "an iteration takes two gradients", partial(takes_two_gradients, self), STORM, SMOOTHED),
             Claim(place, "the first batch's share of all samples vanishes", vanishing_share, STORM),
         ]
 
@@ -71,16 +71,10 @@ class GradientsOfAnIteration(Experiment):
         return [Table("Counts of a run", ("Method", "T", "Gradients after the start", FIRST.capitalize(), "All"), rows)]
 
 
-@dataclass(frozen=True)
-class Two:
-    """Tests that an iteration takes two gradients at every T."""
-
-    experiment: Experiment
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        each = array(measured[method][GRADIENTS]) / np.array(self.experiment.settings["horizons"])
-        return Judgement(yes_or_no(bool((each == 2.0).all())), f"{', '.join(f'{one:g}' for one in each)} an iteration")
+def takes_two_gradients(experiment: Experiment, measured: Measured, method: str) -> Judgement:
+    """Test that an iteration takes two gradients at every T."""
+    each = array(measured[method][GRADIENTS]) / np.array(experiment.settings["horizons"])
+    return Judgement(yes_or_no(bool((each == 2.0).all())), f"{', '.join(f'{one:g}' for one in each)} an iteration")
 
 
 def vanishing_share(measured: Measured, method: str) -> Judgement:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from zoviz.problems import StochasticQP
@@ -73,7 +71,9 @@ class Multipliers(Experiment):
         """Return the claim for every method with multipliers; the penalty alone is their ablation."""
         says = "reaches a violation of a hundredth of the start's at a constant weight"
         return [
-            Claim("§1, multipliers", f"{name} {says}", Feasible(), name, PENALTY) for name in METHODS if name != PENALTY
+            Claim("§1, multipliers", f"{name} {says}", ends_feasible, name, PENALTY)
+            for name in METHODS
+            if name != PENALTY
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -94,11 +94,7 @@ class Multipliers(Experiment):
         return [Live(name, *self.task(name), settings, (name,), axis=ITERATION, note=note) for name in METHODS]
 
 
-@dataclass(frozen=True)
-class Feasible:
-    """Tests that the mean violation at the end is a small share of that at the start."""
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        share = array(measured[method]["share"])
-        return Judgement(yes_or_no(bool(share.mean() <= FEASIBLE)), f"{mean_text(share)} of the start's")
+def ends_feasible(measured: Measured, method: str) -> Judgement:
+    """Test that the mean violation at the end is a small share of that at the start."""
+    share = array(measured[method]["share"])
+    return Judgement(yes_or_no(bool(share.mean() <= FEASIBLE)), f"{mean_text(share)} of the start's")

@@ -12,7 +12,7 @@ ablation: there it would be better for another reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,10 +150,10 @@ class Outliers(Experiment):
         source, out = self.settings["source"], []
         for loss in OTHERS:
             says = f"{loss} generalises better than {CONVEX}: {source}"
-            out.append(Claim("§6.3, outliers", says, Better(loss), RIGHT))
+            out.append(Claim("§6.3, outliers", says, partial(accuracy_is_higher, loss), RIGHT))
             for share in self.shares()[1:]:
                 says = f"{loss} is more robust than {CONVEX}, {share}: {source}"
-                out.append(Claim("§6.3, outliers", says, Better(loss), share, RIGHT))
+                out.append(Claim("§6.3, outliers", says, partial(accuracy_is_higher, loss), share, RIGHT))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -216,13 +216,7 @@ def difference(measured: Measured, loss: str, share: str, name: str) -> str:
     return f"{gaps.mean():+.2f} ± {resampled_error(gaps):.2f}"
 
 
-@dataclass(frozen=True)
-class Better:
-    """Tests that a loss has a higher test accuracy than the convex one, with a share of wrong labels."""
-
-    loss: str
-
-    def __call__(self, measured: Measured, share: str) -> Judgement:
-        """Return the judgement with this share of wrong labels."""
-        verdict = better(gaps_of(measured, self.loss, share, OWN))
-        return Judgement(verdict, f"{difference(measured, self.loss, share, OWN)} points, {share}")
+def accuracy_is_higher(loss: str, measured: Measured, share: str) -> Judgement:
+    """Test that a loss has a higher test accuracy than the convex one, with a share of wrong labels."""
+    verdict = better(gaps_of(measured, loss, share, OWN))
+    return Judgement(verdict, f"{difference(measured, loss, share, OWN)} points, {share}")

@@ -6,8 +6,10 @@ assignment is read off, and its routes are found by linear programming.
 
 from __future__ import annotations
 
+from functools import partial
+
 from zoviz.core.types import Array
-from zoviz.papers.salm.applications import ABOVE, LEFT, Application, Within
+from zoviz.papers.salm.applications import ABOVE, LEFT, Application, stays_within_limits
 from zoviz.papers.salm.cases import slices_figures
 from zoviz.papers.salm.table_1 import KNOWN_ROWS
 from zoviz.problems import NetworkSlicing
@@ -68,6 +70,8 @@ class Slicing(Application):
         first = next(iter(self.methods))
         says = "the regulariser makes choices binary within 0.001"
         return super().claims() + [
-            Claim(self.place, f"{says}: {case}", Within(case, {BINARY: 1e-3}), first, UNREGULARISED)
+            Claim(
+                self.place, f"{says}: {case}", partial(stays_within_limits, case, {BINARY: 1e-3}), first, UNREGULARISED
+            )
             for case in self.settings["cases"]
         ]

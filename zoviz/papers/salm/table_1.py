@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -256,7 +256,9 @@ class Samples(Experiment):
                 ("the paper's best takes fewer samples than each of the others", rivals, reduced, without),
                 ("multipliers take fewer samples than penalties", penalties, reduced, penalties[-1]),
             ):
-                out.append(Claim("Table 1", f"{says}: {name}", Fewer(name, others), method, ablation))
+                out.append(
+                    Claim("Table 1", f"{says}: {name}", partial(takes_fewer_samples, name, others), method, ablation)
+                )
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -329,24 +331,17 @@ def cells(samples: Array) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Fewer:
-    """Tests that a method takes fewer samples than each of others, by ranks at the tightest eps that any reaches."""
-
-    case: str
-    others: tuple[str, ...]
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method at its best setting."""
-        names = [name for name in self.others if name != method]
-        every = {name: samples_of(measured[f"{self.case} / {name}"], "tuned") for name in [method, *names]}
-        table = {name: np.array(medians(samples)) for name, samples in every.items()}
-        reached = np.isfinite(np.array(list(table.values()))).any(axis=0)
-        place = int(np.argmax(reached)) if reached.any() else 0  # medians have the tightest first
-        at = {name: samples[len(samples) - 1 - place] for name, samples in every.items()}
-        verdict = weakest([fewer(at[method], at[name]) for name in names])
-        sentence = ", ".join(f"{name} {table[name][place]:.0f}" for name in at)
-        return Judgement(verdict, f"at eps = {cases()[self.case].tolerances[::-1][place]:g}: {sentence}")
+def takes_fewer_samples(case: str, others: tuple[str, ...], measured: Measured, method: str) -> Judgement:
+    """Test that a method takes fewer samples than each of others, by ranks at the tightest eps that any reaches."""
+    names = [name for name in others if name != method]
+    every = {name: samples_of(measured[f"{case} / {name}"], "tuned") for name in [method, *names]}
+    table = {name: np.array(medians(samples)) for name, samples in every.items()}
+    reached = np.isfinite(np.array(list(table.values()))).any(axis=0)
+    place = int(np.argmax(reached)) if reached.any() else 0  # medians have the tightest first
+    at = {name: samples[len(samples) - 1 - place] for name, samples in every.items()}
+    verdict = weakest([fewer(at[method], at[name]) for name in names])
+    sentence = ", ".join(f"{name} {table[name][place]:.0f}" for name in at)
+    return Judgement(verdict, f"at eps = {cases()[case].tolerances[::-1][place]:g}: {sentence}")
 
 
 def fewer(mine: Array, other: Array) -> Verdict:

@@ -14,7 +14,7 @@ replicas; times of a round are the thread's own, the least of several, of all re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,21 +240,38 @@ class Attack(Experiment):
             for column in [name for name in self.settings["columns"] if name != LIGHT]:
                 for rival in ("ZO-O-GD", "ZO-O-ConservSGD"):
                     says = f"ZO-SOGD outperforms {rival}: {data}, {column}"
-                    out.append(Claim("Fig. 2, claim 1", says, Lower(data, column, (rival,)), "ZO-SOGD"))
+                    out.append(
+                        Claim("Fig. 2, claim 1", says, partial(accuracy_is_lower, data, column, (rival,)), "ZO-SOGD")
+                    )
                 rivals = (*SINGLE, "ZO-SOGD") if column == ROUNDS else tuple(SINGLE)
                 says = f"ZO-SOGD (Adam) outperforms all: {data}, {column}"
-                out.append(Claim("Fig. 2, claim 2", says, Lower(data, column, rivals), "ZO-SOGD (Adam)"))
+                out.append(
+                    Claim("Fig. 2, claim 2", says, partial(accuracy_is_lower, data, column, rivals), "ZO-SOGD (Adam)")
+                )
             for method in BILEVEL:
-                out.append(Claim("Fig. 2, claim 3", f"{method} keeps ||y||_inf below 4: {data}", Small(data), method))
+                out.append(
+                    Claim(
+                        "Fig. 2, claim 3",
+                        f"{method} keeps ||y||_inf below 4: {data}",
+                        partial(changes_are_small, data),
+                        method,
+                    )
+                )
             for per in ("round", "query"):
                 says = f"the runtime of a {per} is like that of single-level methods: {data}"
-                out.append(Claim("Fig. 2, claim 4", says, Similar(data, per), "ZO-SOGD"))
+                out.append(Claim("Fig. 2, claim 4", says, partial(takes_similar_time, data, per), "ZO-SOGD"))
             for method, still in zip(BILEVEL, ABLATIONS, strict=True):
                 says = f"(ours) a leader that moves serves {method}: {data}"
-                out.append(Claim("Fig. 2, ours", says, Lower(data, ROUNDS, (still,)), method, still))
+                out.append(
+                    Claim("Fig. 2, ours", says, partial(accuracy_is_lower, data, ROUNDS, (still,)), method, still)
+                )
             if LIGHT in self.settings["columns"]:
                 says = f"(ours) the leader does more than the smallest weights would: {data}"
-                out.append(Claim("Fig. 2, ours", says, Lower(data, LIGHT, tuple(SINGLE)), "ZO-SOGD (Adam)"))
+                out.append(
+                    Claim(
+                        "Fig. 2, ours", says, partial(accuracy_is_lower, data, LIGHT, tuple(SINGLE)), "ZO-SOGD (Adam)"
+                    )
+                )
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -330,53 +347,32 @@ class AttackOnMNIST(Attack):
     }
 
 
-@dataclass(frozen=True)
-class Lower:
-    """Tests that a method's accuracy is below that of each of its rivals, which play in another comparison, too."""
-
-    data: str
-    column: str
-    rivals: tuple[str, ...]
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method, whose own rounds are those of equal rounds."""
-        mine = array(measured[f"{self.data} / {ROUNDS} / {method}"]["accuracy"])
-        verdicts, cells = [], []
-        for rival in self.rivals:
-            column = self.column if rival in SINGLE else ROUNDS
-            other = array(measured[f"{self.data} / {column} / {rival}"]["accuracy"])
-            verdicts.append(below(mine, other))
-            cells.append(f"{rival} {mean_text(100.0 * other)}")
-        return Judgement(weakest(verdicts), f"{method} {mean_text(100.0 * mine)} %, {', '.join(cells)}")
+def accuracy_is_lower(data: str, column: str, rivals: tuple[str, ...], measured: Measured, method: str) -> Judgement:
+    """Test that a method's accuracy is below that of each of its rivals, which play in another comparison, too."""
+    mine = array(measured[f"{data} / {ROUNDS} / {method}"]["accuracy"])
+    verdicts, cells = [], []
+    for rival in rivals:
+        own = column if rival in SINGLE else ROUNDS
+        other = array(measured[f"{data} / {own} / {rival}"]["accuracy"])
+        verdicts.append(below(mine, other))
+        cells.append(f"{rival} {mean_text(100.0 * other)}")
+    return Judgement(weakest(verdicts), f"{method} {mean_text(100.0 * mine)} %, {', '.join(cells)}")
 
 
-@dataclass(frozen=True)
-class Small:
-    """Tests that no pixel is ever changed by as much as the paper says."""
-
-    data: str
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        size = array(measured[f"{self.data} / {ROUNDS} / {method}"]["size"]).max()
-        return Judgement(yes_or_no(bool(size < LARGEST)), f"largest {size:.3g}")
+def changes_are_small(data: str, measured: Measured, method: str) -> Judgement:
+    """Test that no pixel is ever changed by as much as the paper says."""
+    size = array(measured[f"{data} / {ROUNDS} / {method}"]["size"]).max()
+    return Judgement(yes_or_no(bool(size < LARGEST)), f"largest {size:.3g}")
 
 
-@dataclass(frozen=True)
-class Similar:
-    """Tests that a round, or a query, takes at most so many times as long as those of any single-level method."""
+def takes_similar_time(data: str, per: str, measured: Measured, method: str) -> Judgement:
+    """Test that a round, or a query, takes at most so many times as long as those of any single-level method."""
+    times: Mapping[str, float] = measured[f"{data} / times"]["milliseconds"]
 
-    data: str
-    per: str
+    def cost(name: str) -> float:
+        one = measured[f"{data} / {ROUNDS} / {name}"]
+        return times[name] / (one["calls"] / one["rounds"] if per == "query" else 1.0)
 
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        times: Mapping[str, float] = measured[f"{self.data} / times"]["milliseconds"]
-
-        def cost(name: str) -> float:
-            one = measured[f"{self.data} / {ROUNDS} / {name}"]
-            return times[name] / (one["calls"] / one["rounds"] if self.per == "query" else 1.0)
-
-        ratios = [cost(method) / cost(name) for name in SINGLE]
-        sentence = f"{min(ratios):.2g} to {max(ratios):.2g} times as long, five replicas together"
-        return Judgement(yes_or_no(max(ratios) <= SIMILAR), sentence)
+    ratios = [cost(method) / cost(name) for name in SINGLE]
+    sentence = f"{min(ratios):.2g} to {max(ratios):.2g} times as long, five replicas together"
+    return Judgement(yes_or_no(max(ratios) <= SIMILAR), sentence)

@@ -7,7 +7,7 @@ so that a small windowed regret says little about what was played. f_t is ours, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -92,7 +92,7 @@ class Windows(Experiment):
             Claim(
                 "Fig. 1",
                 f"the window hides more of {method}'s regret on the rapid stream, {said}",
-                Hidden(method, share),
+                partial(hides_more_regret, method, share),
                 WINDOWED,
                 PLAIN,
             )
@@ -139,22 +139,15 @@ class Windows(Experiment):
         ]
 
 
-@dataclass(frozen=True)
-class Hidden:
-    """Tests that a measure's window hides more regret on the rapid stream, by size or as a share of the plain one."""
-
-    method: str
-    share: bool
-
-    def __call__(self, measured: Measured, window: str) -> Judgement:
-        """Return the judgement on a window of the measure."""
-        gains: dict[str, Array] = {}
-        for stream in STREAMS:
-            one = measured[f"{stream} / {self.method}"]
-            whole = array(one[PLAIN])
-            gains[stream] = (whole - array(one[window])) / (whole if self.share else 1.0)
-        more = gains["rapid"] - gains["smooth"]
-        error = float(np.std(more, ddof=1) / np.sqrt(more.size))
-        clear = abs(more.mean()) > STANDARD_ERRORS * error
-        verdict = Verdict.OPEN if not clear else Verdict.YES if more.mean() > 0.0 else Verdict.NO
-        return Judgement(verdict, ", ".join(f"{mean_text(gains[stream])} of the {stream}" for stream in STREAMS))
+def hides_more_regret(method: str, share: bool, measured: Measured, window: str) -> Judgement:
+    """Test that a measure's window hides more regret on the rapid stream, by size or as a share of the plain one."""
+    gains: dict[str, Array] = {}
+    for stream in STREAMS:
+        one = measured[f"{stream} / {method}"]
+        whole = array(one[PLAIN])
+        gains[stream] = (whole - array(one[window])) / (whole if share else 1.0)
+    more = gains["rapid"] - gains["smooth"]
+    error = float(np.std(more, ddof=1) / np.sqrt(more.size))
+    clear = abs(more.mean()) > STANDARD_ERRORS * error
+    verdict = Verdict.OPEN if not clear else Verdict.YES if more.mean() > 0.0 else Verdict.NO
+    return Judgement(verdict, ", ".join(f"{mean_text(gains[stream])} of the {stream}" for stream in STREAMS))

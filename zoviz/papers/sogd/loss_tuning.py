@@ -15,7 +15,7 @@ bound, until x jumps between the ends of its box. SOGD's v is kept in a ball, OA
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -214,16 +214,22 @@ class Tuned(Experiment):
         """Return the paper's claims on time and accuracy for each data set."""
         out = []
         for data in self.settings["phases"]:
-            out.append(Claim("Fig. 3, claim 1", f"SOGD is the fastest: {data}", Place(data, 0), "SOGD"))
+            out.append(
+                Claim("Fig. 3, claim 1", f"SOGD is the fastest: {data}", partial(has_its_place, data, 0), "SOGD")
+            )
             says = f"(ours) SOGD is the fastest of those with a hypergradient: {data}"
-            out.append(Claim("Fig. 3, claim 1", says, Place(data, 0, without=(LEADERLESS,)), "SOGD"))
-            out.append(Claim("Fig. 3, claim 2", f"SOBOW takes longest: {data}", Place(data, -1), "SOBOW"))
+            out.append(Claim("Fig. 3, claim 1", says, partial(has_its_place, data, 0, without=(LEADERLESS,)), "SOGD"))
+            out.append(
+                Claim("Fig. 3, claim 2", f"SOBOW takes longest: {data}", partial(has_its_place, data, -1), "SOBOW")
+            )
             for accuracy in ("balanced", "plain"):
                 says = f"SOGD's {accuracy} test accuracy is competitive in every phase: {data}"
-                out.append(Claim("Fig. 3, claim 3", says, Competitive(data, accuracy), "SOGD", LEADERLESS))
+                out.append(
+                    Claim("Fig. 3, claim 3", says, partial(accuracy_is_competitive, data, accuracy), "SOGD", LEADERLESS)
+                )
             for accuracy in ACCURACIES:
                 says = f"accuracies grow as the classes become more alike, {accuracy}: {data}"
-                out.append(Claim("Fig. 3, claim 4", says, Growing(data, accuracy), "SOGD", UNCHANGED))
+                out.append(Claim("Fig. 3, claim 4", says, partial(accuracy_grows, data, accuracy), "SOGD", UNCHANGED))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -279,56 +285,32 @@ def by_phase(values: Array) -> str:
     return f"{', '.join(f'{mean:.1f}' for mean in means[:-1])}, {mean_text(100.0 * values[-1])}"
 
 
-@dataclass(frozen=True)
-class Place:
-    """Tests that a method has its place, the first or the last, when all are sorted by the time of a round."""
-
-    data: str
-    place: int
-    without: tuple[str, ...] = ()
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        times = measured[f"{self.data} / times"]["milliseconds"]
-        order = sorted((name for name in times if name not in self.without), key=times.__getitem__)
-        sentence = ", ".join(f"{name} {times[name]:.3g}" for name in order)
-        return Judgement(yes_or_no(order[self.place] == method), f"ms of a round: {sentence}")
+def has_its_place(data: str, place: int, measured: Measured, method: str, without: tuple[str, ...] = ()) -> Judgement:
+    """Test that a method has its place, the first or the last, when all are sorted by the time of a round."""
+    times = measured[f"{data} / times"]["milliseconds"]
+    order = sorted((name for name in times if name not in without), key=times.__getitem__)
+    sentence = ", ".join(f"{name} {times[name]:.3g}" for name in order)
+    return Judgement(yes_or_no(order[place] == method), f"ms of a round: {sentence}")
 
 
-@dataclass(frozen=True)
-class Competitive:
-    """Tests that a method's accuracy is at most some points below the best other's in every phase."""
-
-    data: str
-    accuracy: str
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        mine, *rivals = (
-            100.0 * array(measured[f"{self.data} / {name}"][self.accuracy]).mean(axis=1)
-            for name in [method, *(name for name in METHODS if name != method)]
-        )
-        behind = np.max(rivals, axis=0) - mine
-        sentence = f"behind the best other by {', '.join(f'{one:.1f}' for one in behind)} points"
-        return Judgement(yes_or_no(bool((behind <= CLOSE).all())), sentence)
+def accuracy_is_competitive(data: str, accuracy: str, measured: Measured, method: str) -> Judgement:
+    """Test that a method's accuracy is at most some points below the best other's in every phase."""
+    mine, *rivals = (
+        100.0 * array(measured[f"{data} / {name}"][accuracy]).mean(axis=1)
+        for name in [method, *(name for name in METHODS if name != method)]
+    )
+    behind = np.max(rivals, axis=0) - mine
+    sentence = f"behind the best other by {', '.join(f'{one:.1f}' for one in behind)} points"
+    return Judgement(yes_or_no(bool((behind <= CLOSE).all())), sentence)
 
 
-@dataclass(frozen=True)
-class Growing:
-    """Tests that a method's accuracy grows from phase to phase, and ends above that of a stream that does not change.
+def accuracy_grows(data: str, accuracy: str, measured: Measured, method: str) -> Judgement:
+    """Test that a method's accuracy grows from phase to phase, and ends above that of a stream that does not change.
 
     An accuracy grows as the network is trained, whatever its classes.
     """
-
-    data: str
-    accuracy: str
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        mine, unchanged = (
-            100.0 * array(measured[f"{self.data} / {name}"][self.accuracy]) for name in (method, UNCHANGED)
-        )
-        cells = [", ".join(f"{mean:.1f}" for mean in values.mean(axis=1)) for values in (mine, unchanged)]
-        grows = bool((np.diff(mine.mean(axis=1)) > 0.0).all())
-        verdict = below(unchanged[-1], mine[-1]) if grows else Verdict.NO
-        return Judgement(verdict, f"{cells[0]} %, with the classes of phase 1 throughout {cells[1]} %")
+    mine, unchanged = (100.0 * array(measured[f"{data} / {name}"][accuracy]) for name in (method, UNCHANGED))
+    cells = [", ".join(f"{mean:.1f}" for mean in values.mean(axis=1)) for values in (mine, unchanged)]
+    grows = bool((np.diff(mine.mean(axis=1)) > 0.0).all())
+    verdict = below(unchanged[-1], mine[-1]) if grows else Verdict.NO
+    return Judgement(verdict, f"{cells[0]} %, with the classes of phase 1 throughout {cells[1]} %")

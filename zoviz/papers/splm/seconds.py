@@ -8,7 +8,7 @@ is the estimates that cost, one of k directions against two, so that with 2 k di
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -92,13 +92,13 @@ class SecondsOfAnIteration(Experiment):
         place, out = "Table 2, seconds", []
         for n in self.settings["n"]:
             says = f"an iteration of ZO-SPLM is cheaper than one of SZO-ConEX at n = {n}"
-            out.append(Claim(place, says, Cheaper(n, "SZOConEX"), OURS, TWICE))
+            out.append(Claim(place, says, partial(iteration_is_cheaper, n, "SZOConEX"), OURS, TWICE))
             for rival in RIVALS:
                 printed = SECONDS[rival][n] / SECONDS[OURS][n]
                 says = f"an iteration of {rival} takes {printed:.2f} times one of ZO-SPLM at n = {n}"
-                out.append(Claim(place, says, TimesAsLong(n), rival))
+                out.append(Claim(place, says, partial(takes_the_printed_multiple, n), rival))
             says = f"an iteration of ZO-SPLM takes {SECONDS[OURS][n]:g} s at n = {n}"
-            out.append(Claim(place, says, Undecided(n), OURS))
+            out.append(Claim(place, says, partial(seconds_are_undecided, n), OURS))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -119,40 +119,21 @@ def ratios(measured: Measured, n: int, method: str) -> Array:
     return array(measured[f"n = {n}"][method]) / array(measured[f"n = {n}"][OURS])
 
 
-@dataclass(frozen=True)
-class Cheaper:
-    """Tests that an iteration of a method takes less than three quarters of a rival's time."""
-
-    n: int
-    rival: str
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        mine, other = (array(measured[f"n = {self.n}"][name]) for name in (method, self.rival))
-        shares = mine / other
-        return Judgement(below(shares, np.full_like(shares, SHARE)), f"{mean_text(shares)} of {self.rival}'s time")
+def iteration_is_cheaper(n: int, rival: str, measured: Measured, method: str) -> Judgement:
+    """Test that an iteration of a method takes less than three quarters of a rival's time."""
+    mine, other = (array(measured[f"n = {n}"][name]) for name in (method, rival))
+    shares = mine / other
+    return Judgement(below(shares, np.full_like(shares, SHARE)), f"{mean_text(shares)} of {rival}'s time")
 
 
-@dataclass(frozen=True)
-class TimesAsLong:
-    """Tests that a method's iterations take the printed multiple of ZO-SPLM's within a factor."""
-
-    n: int
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        shares = ratios(measured, self.n, method)
-        off = np.median(shares) * SECONDS[OURS][self.n] / SECONDS[method][self.n]
-        return Judgement(yes_or_no(bool(1.0 / NEAR <= off <= NEAR)), f"{mean_text(shares)} times")
+def takes_the_printed_multiple(n: int, measured: Measured, method: str) -> Judgement:
+    """Test that a method's iterations take the printed multiple of ZO-SPLM's within a factor."""
+    shares = ratios(measured, n, method)
+    off = np.median(shares) * SECONDS[OURS][n] / SECONDS[method][n]
+    return Judgement(yes_or_no(bool(1.0 / NEAR <= off <= NEAR)), f"{mean_text(shares)} times")
 
 
-@dataclass(frozen=True)
-class Undecided:
-    """Tells the seconds, which no other machine can decide on."""
-
-    n: int
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        text = mean_text(array(measured[f"n = {self.n}"][method]))
-        return Judgement(Verdict.OPEN, f"{text} s here; seconds are of a machine")
+def seconds_are_undecided(n: int, measured: Measured, method: str) -> Judgement:
+    """Tell the seconds, which no other machine can decide on."""
+    text = mean_text(array(measured[f"n = {n}"][method]))
+    return Judgement(Verdict.OPEN, f"{text} s here; seconds are of a machine")

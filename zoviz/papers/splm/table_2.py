@@ -12,7 +12,7 @@ reported.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -175,10 +175,10 @@ class Iterations(Experiment):
             if n in counts:
                 for reading in (RULE, TUNED):
                     says = f"{method} takes {counts[n]} iterations at n = {n}, by its {reading}"
-                    out.append(Claim("Table 2, iterations", says, Printed(n, method), reading))
+                    out.append(Claim("Table 2, iterations", says, partial(iterations_are_printed, n, method), reading))
         for n, rival in itertools.product(self.settings["n"], RIVALS):
             says = f"{rival} takes {ratio_text(n, rival)} ZO-SPLM's iterations at n = {n}, each at its best steps"
-            out.append(Claim("Table 2, ratios", says, TimesAsMany(n, rival), TUNED))
+            out.append(Claim("Table 2, ratios", says, partial(rival_takes_the_multiple, n, rival), TUNED))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -224,35 +224,21 @@ def ratio_text(n: int, rival: str) -> str:
     return f"{PAPER[rival][n] / PAPER[OURS][n]:.2f} times" if n in PAPER[rival] else "more than"
 
 
-@dataclass(frozen=True)
-class Printed:
-    """Tests that a method's mean iterations are the printed ones within a factor."""
-
-    n: int
-    method: str
-
-    def __call__(self, measured: Measured, reading: str) -> Judgement:
-        """Return the judgement on a reading."""
-        counts = array(measured[f"n = {self.n} / {self.method}"][reading])
-        ratio = mean(counts) / PAPER[self.method][self.n]
-        near = 1.0 / NEAR <= ratio <= NEAR
-        return Judgement(yes_or_no(near), f"{mean_text(counts, 4)}, {ratio:.3g} times the printed one")
+def iterations_are_printed(n: int, method: str, measured: Measured, reading: str) -> Judgement:
+    """Test that a method's mean iterations are the printed ones within a factor."""
+    counts = array(measured[f"n = {n} / {method}"][reading])
+    ratio = mean(counts) / PAPER[method][n]
+    near = 1.0 / NEAR <= ratio <= NEAR
+    return Judgement(yes_or_no(near), f"{mean_text(counts, 4)}, {ratio:.3g} times the printed one")
 
 
-@dataclass(frozen=True)
-class TimesAsMany:
-    """Tests that a rival takes the printed multiple of ZO-SPLM's iterations from the same starts; without one, more."""
-
-    n: int
-    rival: str
-
-    def __call__(self, measured: Measured, reading: str) -> Judgement:
-        """Return the judgement on a reading."""
-        ours, other = (array(measured[f"n = {self.n} / {name}"][reading]) for name in (OURS, self.rival))
-        if np.isnan([ours, other]).any():
-            return Judgement(Verdict.OPEN, f"{mean(ours):.4g} and {mean(other):.4g} iterations")
-        least, ratio, beside = 1.0, mean(other) / mean(ours), ""
-        if self.n in PAPER[self.rival]:
-            printed = PAPER[self.rival][self.n] / PAPER[OURS][self.n]
-            least, beside = LARGE * printed, f", printed {printed:.3g}"
-        return Judgement(below(least * ours, other), f"{ratio:.3g} times{beside}")
+def rival_takes_the_multiple(n: int, rival: str, measured: Measured, reading: str) -> Judgement:
+    """Test that a rival takes the printed multiple of ZO-SPLM's iterations from the same starts; without one, more."""
+    ours, other = (array(measured[f"n = {n} / {name}"][reading]) for name in (OURS, rival))
+    if np.isnan([ours, other]).any():
+        return Judgement(Verdict.OPEN, f"{mean(ours):.4g} and {mean(other):.4g} iterations")
+    least, ratio, beside = 1.0, mean(other) / mean(ours), ""
+    if n in PAPER[rival]:
+        printed = PAPER[rival][n] / PAPER[OURS][n]
+        least, beside = LARGE * printed, f", printed {printed:.3g}"
+    return Judgement(below(least * ours, other), f"{ratio:.3g} times{beside}")

@@ -11,7 +11,7 @@ edge.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,7 +181,7 @@ class Schedules(Experiment):
             Claim(
                 "Fig. 1, claim 1",
                 f"diminishing steps improve {method} in {what}",
-                Less(method, method, what, CONSTANT),
+                partial(measure_is_lower, method, method, what, others_schedule=CONSTANT),
                 DIMINISHING,
                 CONSTANT,
             )
@@ -191,12 +191,12 @@ class Schedules(Experiment):
         mine, others = "SZOConEX", [name for name in METHODS if name != "SZOConEX"]
         for other, schedule in itertools.product(others, PRIMAL):
             says = f"SZO-ConEX comes to {LEVEL:g} kW in fewer calls than {other}, {schedule} steps"
-            out.append(Claim("Fig. 1, claim 2", says, Less(mine, other, "feasible_at"), schedule))
+            out.append(Claim("Fig. 1, claim 2", says, partial(measure_is_lower, mine, other, "feasible_at"), schedule))
             says = f"SZO-ConEX has a larger relative error than {other}, {schedule} steps"
-            out.append(Claim("Fig. 1, claim 2", says, Less(other, mine, "error"), schedule))
+            out.append(Claim("Fig. 1, claim 2", says, partial(measure_is_lower, other, mine, "error"), schedule))
         for schedule in PRIMAL:
             says = f"ZOEG and ZOGDA have about the same error, {schedule} steps"
-            out.append(Claim("Fig. 1, claim 3", says, AboutAlike("ZOEG", "ZOGDA"), schedule))
+            out.append(Claim("Fig. 1, claim 3", says, partial(errors_are_alike, "ZOEG", "ZOGDA"), schedule))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -244,32 +244,18 @@ class Schedules(Experiment):
         ]
 
 
-@dataclass(frozen=True)
-class Less:
-    """Tests that a measure of one method is below that of another, with the same schedule or with a given one."""
-
-    method: str
-    other: str
-    what: str
-    others_schedule: str = ""
-
-    def __call__(self, measured: Measured, schedule: str) -> Judgement:
-        """Return the judgement on a schedule."""
-        mine = array(measured[self.method][schedule][self.what])
-        its = array(measured[self.other][self.others_schedule or schedule][self.what])
-        return Judgement(below(mine, its), f"{mean_text(mine)} against {mean_text(its)}")
+def measure_is_lower(
+    method: str, other: str, what: str, measured: Measured, schedule: str, others_schedule: str = ""
+) -> Judgement:
+    """Test that a measure of one method is below that of another, with the same schedule or with a given one."""
+    mine = array(measured[method][schedule][what])
+    its = array(measured[other][others_schedule or schedule][what])
+    return Judgement(below(mine, its), f"{mean_text(mine)} against {mean_text(its)}")
 
 
-@dataclass(frozen=True)
-class AboutAlike:
-    """Tests that two methods' mean errors are within a factor of each other."""
-
-    method: str
-    other: str
-
-    def __call__(self, measured: Measured, schedule: str) -> Judgement:
-        """Return the judgement on a schedule."""
-        mine, its = (array(measured[name][schedule]["error"]) for name in (self.method, self.other))
-        ratio = float(mine.mean() / its.mean())
-        sentence = f"{mean_text(mine)} and {mean_text(its)}, ratio {ratio:.2f}"
-        return Judgement(yes_or_no(1.0 / ALIKE <= ratio <= ALIKE), sentence)
+def errors_are_alike(method: str, other: str, measured: Measured, schedule: str) -> Judgement:
+    """Test that two methods' mean errors are within a factor of each other."""
+    mine, its = (array(measured[name][schedule]["error"]) for name in (method, other))
+    ratio = float(mine.mean() / its.mean())
+    sentence = f"{mean_text(mine)} and {mean_text(its)}, ratio {ratio:.2f}"
+    return Judgement(yes_or_no(1.0 / ALIKE <= ratio <= ALIKE), sentence)

@@ -9,7 +9,7 @@ settings on other starts; equal calls.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -133,16 +133,21 @@ class Blocks(Experiment):
         """Return the claims on blocks, and on ZOBCEG beside each other method."""
         blocks = self.blocks()
         out = [
-            Claim("Fig. 2 a", f"{large} takes fewer iterations to 1 % and 1 kW than {small}", Sooner(small), large)
+            Claim(
+                "Fig. 2 a",
+                f"{large} takes fewer iterations to 1 % and 1 kW than {small}",
+                partial(arrives_sooner, small),
+                large,
+            )
             for small, large in itertools.pairwise(blocks)
         ]
         dozens = f"with all coordinates it arrives within {DOZENS} iterations, and in blocks not"
         out.append(Claim("Fig. 2 a", dozens, within_dozens, blocks[-1], blocks[0]))
         for rival in METHODS:
             says = f"ZOBCEG, {blocks[1]}, has less error and violation at equal calls than {rival}"
-            out.append(Claim("Fig. 2 b", says, Nearer(rival), blocks[1]))
+            out.append(Claim("Fig. 2 b", says, partial(ends_nearer, rival), blocks[1]))
             says = f"ZOBCEG, {blocks[1]}, takes fewer iterations to 1 % and 1 kW than {rival}"
-            out.append(Claim("Fig. 2 b", says, Sooner(rival), blocks[1]))
+            out.append(Claim("Fig. 2 b", says, partial(arrives_sooner, rival), blocks[1]))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -180,23 +185,16 @@ def arrivals(figures: Figures) -> tuple[Array, bool]:
     return np.where(missing, figures["iterations"], entries), bool(missing.any())
 
 
-@dataclass(frozen=True)
-class Sooner:
-    """Tests that a method arrives in fewer iterations than another."""
-
-    other: str
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method: who never arrived took all iterations at least."""
-        (mine, missing), (its, none) = arrivals(measured[method]), arrivals(measured[self.other])
-        verdict = below(mine, its)
-        if (verdict is Verdict.YES and missing) or (verdict is Verdict.NO and none):
-            verdict = Verdict.OPEN
-        texts = [
-            f"{mean_text(counts)}{' at least' if open_end else ''}"
-            for counts, open_end in ((mine, missing), (its, none))
-        ]
-        return Judgement(verdict, f"{texts[0]} against {texts[1]}")
+def arrives_sooner(other: str, measured: Measured, method: str) -> Judgement:
+    """Test that a method arrives in fewer iterations than another."""
+    (mine, missing), (its, none) = arrivals(measured[method]), arrivals(measured[other])
+    verdict = below(mine, its)
+    if (verdict is Verdict.YES and missing) or (verdict is Verdict.NO and none):
+        verdict = Verdict.OPEN
+    texts = [
+        f"{mean_text(counts)}{' at least' if open_end else ''}" for counts, open_end in ((mine, missing), (its, none))
+    ]
+    return Judgement(verdict, f"{texts[0]} against {texts[1]}")
 
 
 def within_dozens(measured: Measured, method: str) -> Judgement:
@@ -207,19 +205,13 @@ def within_dozens(measured: Measured, method: str) -> Judgement:
     )
 
 
-@dataclass(frozen=True)
-class Nearer:
-    """Tests that both the relative error and the violation of a method are below another's at equal calls."""
-
-    other: str
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method."""
-        verdicts, texts = [], []
-        for key, least in ((RELATIVE_GAP, 0.0), (VIOLATION, 0.1)):
-            mine, its = (array(measured[name][key]) for name in (method, self.other))
-            verdict = below(mine, its)
-            # Violations that are all within the paper's least level are no reason against it.
-            verdicts.append(Verdict.YES if verdict is not Verdict.YES and mine.mean() < least else verdict)
-            texts.append(f"{mean_text(mine)} against {mean_text(its)}")
-        return Judgement(weakest(verdicts), "; ".join(texts))
+def ends_nearer(other: str, measured: Measured, method: str) -> Judgement:
+    """Test that both the relative error and the violation of a method are below another's at equal calls."""
+    verdicts, texts = [], []
+    for key, least in ((RELATIVE_GAP, 0.0), (VIOLATION, 0.1)):
+        mine, its = (array(measured[name][key]) for name in (method, other))
+        verdict = below(mine, its)
+        # Violations that are all within the paper's least level are no reason against it.
+        verdicts.append(Verdict.YES if verdict is not Verdict.YES and mine.mean() < least else verdict)
+        texts.append(f"{mean_text(mine)} against {mean_text(its)}")
+    return Judgement(weakest(verdicts), "; ".join(texts))

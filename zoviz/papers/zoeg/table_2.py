@@ -11,7 +11,7 @@ within 1 % and the violation within 1 kW.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -156,10 +156,10 @@ class Evaluations(Experiment):
         for block in self.settings["blocks"]:
             for what, reading in ((ERRORS, FIRST), (ERRORS, LAST), (VIOLATIONS, LAST)):
                 says = f"block {block}: the printed evaluations to three {what}, by {reading}"
-                out.append(Claim("Table 2", says, Printed(block, what), reading))
+                out.append(Claim("Table 2", says, partial(counts_are_printed, block, what), reading))
         middle, *others = sorted(self.settings["blocks"], key=lambda name: abs(int(name) - 5))
         says = f"block {middle} takes fewer evaluations to 0.1 % than {' and '.join(others)}"
-        out.append(Claim("Table 2, blocks", says, Fewest(tuple(others)), middle))
+        out.append(Claim("Table 2, blocks", says, partial(takes_fewest_evaluations, tuple(others)), middle))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -205,29 +205,16 @@ class Evaluations(Experiment):
         return out
 
 
-@dataclass(frozen=True)
-class Printed:
-    """Tests that counts are the printed ones within a factor."""
-
-    block: str
-    what: str
-
-    def __call__(self, measured: Measured, reading: str) -> Judgement:
-        """Return the judgement on a reading."""
-        counts = [mean_and_error(row)[0] for row in array(measured[f"block {self.block}"][reading])[ROWS[self.what]]]
-        ratios = np.array(counts) / PAPER[int(self.block)][ROWS[self.what]]
-        near = bool(((ratios <= NEAR) & (ratios >= 1.0 / NEAR)).all())
-        return Judgement(yes_or_no(near), f"{', '.join(f'{ratio:.2f}' for ratio in ratios)} times the printed ones")
+def counts_are_printed(block: str, what: str, measured: Measured, reading: str) -> Judgement:
+    """Test that counts are the printed ones within a factor."""
+    counts = [mean_and_error(row)[0] for row in array(measured[f"block {block}"][reading])[ROWS[what]]]
+    ratios = np.array(counts) / PAPER[int(block)][ROWS[what]]
+    near = bool(((ratios <= NEAR) & (ratios >= 1.0 / NEAR)).all())
+    return Judgement(yes_or_no(near), f"{', '.join(f'{ratio:.2f}' for ratio in ratios)} times the printed ones")
 
 
-@dataclass(frozen=True)
-class Fewest:
-    """Tests that a block takes fewer evaluations to the last entry of 0.1 % than others."""
-
-    others: tuple[str, ...]
-
-    def __call__(self, measured: Measured, block: str) -> Judgement:
-        """Return the judgement on a block size."""
-        counts = {name: array(measured[f"block {name}"][LAST])[TIGHT] for name in (block, *self.others)}
-        sentence = ", ".join(f"block {name} {mean_text(values, 4)}" for name, values in counts.items())
-        return Judgement(weakest([below(counts[block], counts[name]) for name in self.others]), sentence)
+def takes_fewest_evaluations(others: tuple[str, ...], measured: Measured, block: str) -> Judgement:
+    """Test that a block takes fewer evaluations to the last entry of 0.1 % than others."""
+    counts = {name: array(measured[f"block {name}"][LAST])[TIGHT] for name in (block, *others)}
+    sentence = ", ".join(f"block {name} {mean_text(values, 4)}" for name, values in counts.items())
+    return Judgement(weakest([below(counts[block], counts[name]) for name in others]), sentence)
