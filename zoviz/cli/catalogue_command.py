@@ -34,7 +34,6 @@ class Catalogue(Command):
         self.examples = f"  zoviz {name}\n  zoviz {name} {'ZOSPLM' if kind == 'solver' else 'LoadTracking'}"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument("which", nargs="?", metavar=self._kind.upper(), help="show the details of this one")
         json_option(parser)
 

@@ -32,7 +32,6 @@ class RepeatCommand(Command):
         self.name, self.order, self.help, self.examples = name, 30, line, examples
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument("id", metavar="ID", help="as listed by zoviz runs; any unique beginning")
         if self.name == "fork":
             parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")

@@ -65,7 +65,6 @@ class CentralSphere(Sphere):
     central = True
 
     def random_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Return ((n - 1) ||grad phi||^2 + n^2 sigma^2 / (2 r^2)) / k, (R,)."""
         return ((n - 1.0) * gradient_square + n * n * noise / (2.0 * radius**2)) / self.batch_size
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:

@@ -94,7 +94,6 @@ class RateExperiment(Experiment):
         ]
 
     def measure(self, part: str) -> Figures:
-        """Return the measures of every replica."""
         case, method, horizon = part.split(" / ")
         return {name: plain(values) for name, values in self.values(case, method, int(horizon)).items()}
 

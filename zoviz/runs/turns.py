@@ -145,7 +145,6 @@ class TurnTaker(RunObserver):
         self.usual = SLICE
 
     def started(self, worker: Worker) -> None:
-        """Receive the worker."""
         self._worker = worker
 
     def began(self) -> None:

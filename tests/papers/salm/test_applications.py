@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -119,7 +121,7 @@ def test_the_regulariser_is_left_out_for_its_ablation_alone() -> None:
 
 
 def test_every_replica_has_to_come_within_every_limit() -> None:
-    within = applications.Within("one", {"f": 0.1, "h": 0.01})
+    within = partial(applications.stays_within_limits, "one", {"f": 0.1, "h": 0.01})
     good, late, lost = {"f": [0.0, 0.1], "h": [0.01]}, {"f": [0.0, 0.2], "h": [0.0]}, {"f": [0.0], "h": [0.0, None]}
     verdicts = [within({"one / own": measured}, "own").verdict for measured in (good, late, lost)]
     assert verdicts == [Verdict.YES, Verdict.NO, Verdict.NO]

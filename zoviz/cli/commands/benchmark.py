@@ -47,7 +47,6 @@ A run has reached a level, say 1e-3, when at most this share of the way from the
 the known optimum, else to the best that any of the runs met. Violations count on the way, as in OptiProfiler."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument("--problems", nargs="+", default=[], metavar="NAME[:p=v,...]")
         parser.add_argument("--solvers", nargs="+", default=[], metavar="NAME[:p=v,...]")
         parser.add_argument("--sweeps", type=float, default=_SWEEPS, help=f"budget / (n + 1) per replica ({_SWEEPS:g})")

@@ -15,7 +15,6 @@ class _Doctor(Command):
 A NOTE concerns something that only some people need. The exit code is 1 if there is a FAULT, else 0."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         store_option(parser)
         json_option(parser)
 

@@ -30,7 +30,6 @@ Results are kept part by part: the same command again measures only what is miss
 differs from the recorded one of the same size."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument("which", nargs="*", metavar="EXPERIMENT", help="or the short name of a paper; without: all")
         parser.add_argument(
             "--list", action="store_true", help="what the papers print and claim, and recorded verdicts"

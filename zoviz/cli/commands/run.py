@@ -24,7 +24,6 @@ A name=value is a parameter of the problem or of the solver; zoviz problems NAME
 Ctrl-C once stops after the step in progress and keeps everything; twice, at once."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         run_options(parser)
         store_option(parser)
         parser.add_argument("--no-store", action="store_true", help="store nothing")

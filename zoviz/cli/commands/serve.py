@@ -22,7 +22,6 @@ The server listens on this machine only, unless --address says otherwise; then i
 SIGTERM and Ctrl-C have the runs end their step; they can be resumed then. /healthz says whether the server is well."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument("--problem", metavar="MODULE:OBJECT", help="your own problem, first in the list")
         parser.add_argument("--no-show", action="store_true", help="do not open a browser")
         store_option(parser)

@@ -31,7 +31,6 @@ The same command again does what is missing: what was interrupted or stopped goe
 --keep-failed is given; what has finished is not done again."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         run_options(parser)
         parser.add_argument("--name", help="name of the study (default: problem and solver)")
         parser.add_argument("--random", type=int, metavar="N", help="random draws instead of a grid")

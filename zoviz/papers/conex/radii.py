@@ -164,7 +164,6 @@ class OverRadii(PairedExperiment):
         return out + self.paired_claims()
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return a table for each panel."""
         heads = ("Method", "Calls", "Error at the end, % of start (largest)", f"Calls to {100 * self.near:g} %")
         out = []
         for panel in self.panel_names():

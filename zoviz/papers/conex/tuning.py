@@ -179,7 +179,6 @@ class TunedApplication(PairedExperiment):
         return [*out, Pair(f"{self.place}, ours", says, "", OURS, PLAIN, ablation=PLAIN)]
 
     def claims(self) -> list[Claim]:
-        """Return a claim for each pair."""
         return self.paired_claims()
 
     def tables(self, measured: Measured) -> list[Table]:

@@ -33,7 +33,6 @@ class GradientsOfAnIteration(Experiment):
     sizes = {"quick": {"horizons": [64, 512]}, "full": {"horizons": [64, 512, 4096]}}
 
     def parts(self) -> list[str]:
-        """Return a part for every method."""
         return list(METHODS)
 
     def measure(self, part: str) -> Figures:
@@ -55,7 +54,6 @@ class GradientsOfAnIteration(Experiment):
         }
 
     def claims(self) -> list[Claim]:
-        """Return both halves of the remark."""
         place = "Remark 5.1"
         return [
             Claim(place, "an iteration takes two gradients", partial(takes_two_gradients, self), STORM, SMOOTHED),
@@ -63,7 +61,6 @@ class GradientsOfAnIteration(Experiment):
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the counts."""
         rows = []
         for method, one in measured.items():
             for i, horizon in enumerate(self.settings["horizons"]):

@@ -47,7 +47,6 @@ class Multipliers(Experiment):
     sizes = {"quick": {"iterations": 1500, "replicas": 4}, "full": {"iterations": 20_000, "replicas": 20}}
 
     def parts(self) -> list[str]:
-        """Return a part for every method."""
         return list(METHODS)
 
     def task(self, method: str) -> tuple[StochasticQP, Solver]:
@@ -82,7 +81,6 @@ class Multipliers(Experiment):
         return [Table("||Ax - b|| at the end as a share of its start", ("Method", "Share"), rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the courses."""
         lines = {name: (one["course"]["iteration"], one["course"]["share"]) for name, one in measured.items()}
         parts = {name: [name] for name in lines}
         return [Panel("||Ax - b|| over its start, rho = 5", "iteration", "share", lines, log_y=True, parts=parts)]

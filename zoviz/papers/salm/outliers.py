@@ -139,7 +139,6 @@ class Outliers(Experiment):
         return [f"{loss} / {share}" for loss in LOSSES for share in self.shares()]
 
     def measure(self, part: str) -> Figures:
-        """Return the measures of every split."""
         name, share = part.split(" / ")
         loss, noise = LOSSES[LOSSES.index(name)], int(share.split()[0]) / 100.0
         one = judged(self.settings["source"], loss, noise, self.settings["splits"], self.settings["iterations"])
@@ -193,7 +192,6 @@ class Outliers(Experiment):
         return out
 
     def seeds(self, part: str) -> tuple[int, ...]:
-        """Return the splits."""
         return tuple(range(self.settings["splits"]))
 
 

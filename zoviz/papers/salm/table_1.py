@@ -262,7 +262,6 @@ class Samples(Experiment):
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return a table for each problem."""
         out = []
         ends = [{grid[0], grid[-1]} for grid in (self.settings["steps"], self.settings["penalties"])]
         for name in self.settings["cases"]:

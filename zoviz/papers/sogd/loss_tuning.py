@@ -202,7 +202,6 @@ class Tuned(Experiment):
         return [{"beta": beta, "alpha": alpha} for beta, alpha in pairs]
 
     def tuning(self) -> Tuning:
-        """Return how both steps were chosen."""
         return Tuning(
             len(self.grid()),
             "balanced test accuracy, mean over the rounds of shorter phases",

@@ -113,7 +113,6 @@ class WindowIsMomentum(Experiment):
         }
 
     def claims(self) -> list[Claim]:
-        """Return the lemma beside other windows."""
         return [
             Claim(
                 "Lemma 3.1", f"a window over all rounds is a momentum, and not with {name}", same_directions, ALL, name

@@ -106,7 +106,6 @@ class PathLengths(Experiment):
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the sums."""
         rows = [
             (*part.split(" / "), name, ", ".join(f"{value:.4g}" for value in values))
             for part, one in measured.items()

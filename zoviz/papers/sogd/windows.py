@@ -101,7 +101,6 @@ class RapidDrift(Experiment):
         return list(itertools.product(self.settings["outer"], self.settings["inner"]))
 
     def tuning(self) -> Tuning:
-        """Return how both steps were chosen."""
         return Tuning(len(self.grid()), "average regret", (TRIAL_SEED,), (REPORTED_SEED,))
 
     def parts(self) -> list[str]:

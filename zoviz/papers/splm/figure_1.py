@@ -119,7 +119,6 @@ class Courses(Experiment):
         return [Table("(|f - f*| + y* [h]_+) / |f*|, means over starts", heads, rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the courses at each size."""
         out = []
         for n in self.settings["n"]:
             own = {method: measured[f"n = {n} / {method}"]["course"] for method in METHODS}

@@ -123,7 +123,6 @@ class Iterations(Experiment):
         return list(itertools.product(self.settings["primal"], self.settings["dual"]))
 
     def tuning(self) -> Tuning:
-        """Return how steps were chosen."""
         criterion = f"mean iterations with k / {FEWER} directions"
         return Tuning(len(self.grid()), criterion, (TRIAL_SEED,), (REPORTED_SEED,))
 

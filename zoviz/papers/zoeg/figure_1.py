@@ -125,11 +125,9 @@ class Schedules(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every method."""
         return list(METHODS)
 
     def tuning(self) -> Tuning:
-        """Return how steps were chosen."""
         settings = sum(len(self.grid(schedule)) for schedule in PRIMAL)
         criterion = "error and violation at the end, half of the settings of either schedule"
         return Tuning(settings, criterion, (TRIAL_SEED,), (REPORTED_SEED,))

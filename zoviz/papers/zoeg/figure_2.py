@@ -101,7 +101,6 @@ class Blocks(Experiment):
         return [f"block {size}" for size in self.settings["blocks"]]
 
     def tuning(self) -> Tuning:
-        """Return how steps were chosen."""
         return Tuning(len(BLOCK_STEPS), "the mean distance at the end", (TRIAL_SEED,), (REPORTED_SEED,))
 
     def measure(self, part: str) -> Figures:

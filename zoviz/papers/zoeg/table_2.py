@@ -133,7 +133,6 @@ class Evaluations(Experiment):
         return [f"block {block}" for block in self.settings["blocks"]]
 
     def tuning(self) -> Tuning:
-        """Return how the step was chosen."""
         criterion = "the mean last entry to 1 % and 1 kW"
         return Tuning(len(self.settings["steps"]), criterion, (TRIAL_SEED,), (REPORTED_SEED,))
 

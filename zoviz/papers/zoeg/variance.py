@@ -76,7 +76,6 @@ class VarianceBound(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every radius."""
         return [f"r = {radius:g}" for radius in self.settings["radii"]]
 
     def measure(self, part: str) -> Figures:
@@ -91,7 +90,6 @@ class VarianceBound(Experiment):
         return [Claim("(8)", f"{says} {name}", below_the_bound, PRINTED, name) for name in (NO_NINE, NO_DIMENSION)]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the shares of each bound."""
         rows = [(part, *(mean_text(array(one[name])) for name in one)) for part, one in measured.items()]
         return [
             Table("Variance over the bound, means over instances", ("Radius", PRINTED, NO_NINE, NO_DIMENSION), rows)

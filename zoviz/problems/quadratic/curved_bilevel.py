@@ -64,7 +64,6 @@ class CurvedBilevel(QuadraticBilevel):
         return BilevelConstants(2.0 * self.conditioning, 1.0, largest, float(size))
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Return the follower's g_t(x, y), (R, ...)."""
         u, bend, tilt = self._parts(x, y, xi)
         value = 0.5 * np.square(u) + (np.logaddexp(0.0, u + _SHIFT) - expit(np.array(_SHIFT)) * u) / _STEEPEST
         return bend[..., 0] * (self.weights * value).sum(axis=-1) - (tilt * y).sum(axis=-1)

@@ -153,17 +153,14 @@ class QuadraticBilevel(OnlineBilevel):
         return Sample(t=t, a=a, c=c, q=q, bend=tilt[:, :1], pull=tilt[:, 1:])
 
     def exact(self, xi: Sample) -> Sample:
-        """Return the sample's round without sampling noise."""
         return self._sample(xi.t, np.repeat(self.vectors(xi.t)[None], len(xi.a), axis=0), len(xi.a))
 
     def outer(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Return the leader's f_t(x, y), (R, ...)."""
         a, q = _like(xi.a, x), _like(xi.q, x)
         bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)
         return 0.5 * np.square(y - a).sum(axis=-1) + bowl - (q * x).sum(axis=-1)
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Return the follower's g_t(x, y), (R, ...)."""
         bend, pull, c = _like(xi.bend, x), _like(xi.pull, x), _like(xi.c, x)
         quadratic = 0.5 * bend[..., 0] * np.einsum("...i,...i->...", y @ self.data.hessian, y)
         return quadratic - ((pull * (x @ self.data.coupling.T) + c) * y).sum(axis=-1)

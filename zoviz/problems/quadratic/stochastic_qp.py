@@ -114,7 +114,6 @@ class StochasticQP(LinearlyConstrained):
 
     @property
     def equations(self) -> bool:
-        """Whether the rows are equations; inequalities otherwise."""
         return self.constraints == "equations"
 
     @property

@@ -85,15 +85,12 @@ class ToyBilevel(OnlineBilevel):
         return Sample(t=t, a=a, w=w + noise[:, 0], shift=noise[:, 1])
 
     def exact(self, xi: Sample) -> Sample:
-        """Return the sample's round without sampling noise."""
         return self._sample(xi.t, np.zeros((len(xi.w), 2)))
 
     def outer(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Return the leader's f_t(x, y), (R, ...)."""
         return 0.5 * xi.a * np.square(x[..., 0] - 1.0) + _like(xi.w, x)[..., 0] * y[..., 0]
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Return the follower's g_t(x, y), (R, ...)."""
         return np.square(self._lag(x, y, xi))[..., 0]
 
     def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
@@ -105,7 +102,6 @@ class ToyBilevel(OnlineBilevel):
         return 2.0 * self._lag(x, y, xi)
 
     def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """Return 2 v, the second derivative of g_t in y times v, (R, ..., 1)."""
         return 2.0 * v
 
     def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:

@@ -72,7 +72,6 @@ class StochasticIALM(RecursiveMethod):
             stage, start = stage + 1, start + length
 
     def factors(self, iteration: int) -> tuple[float, float, float]:
-        """Return the factors of the penalty, the step and the momentum at an iteration."""
         stage, since = self.place(iteration)
         size = self.penalty_growth**stage
         return size, 1.0 / size, (1.0 + since / SHORT_HORIZON) ** (-2.0 / 3.0)

@@ -291,7 +291,6 @@ class Portfolio(Solver):
         return {name: own.get(name, unknown) for name in state.figures}
 
     def stage(self, state: PortfolioState) -> int:
-        """Return the number of the present stage, from 0."""
         return len(state.stages) - 1
 
     def stage_title(self, number: int) -> str:

@@ -60,7 +60,6 @@ class ZORecursiveGD(SingleLevel):
     )
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> RecursiveState:
-        """Return the state with x the point of X nearest to x0 (R, n); no call."""
         start = super().init(x0, oracle, streams)
         return RecursiveState(start.x, start.inner, start.inner, 0.0 * start.inner, 0)
 
@@ -69,7 +68,6 @@ class ZORecursiveGD(SingleLevel):
         return 1.0 if self.schedule == "constant" else (iteration + 1.0) ** (-1.0 / 3.0)
 
     def rate(self, iteration: int) -> float:
-        """Return the inner step of a round, from 0."""
         return self.inner_step * self.decay(iteration)
 
     def slope(self, state: RecursiveState, view: DerivedOracle, streams: RandomSource) -> Estimate:

@@ -22,7 +22,6 @@ class _Certify(Command):
 The calls are not charged to the run; you are asked before a program is launched."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         default = Certifier()
         parser.add_argument("id", metavar="ID", help="as listed by zoviz runs; any unique beginning")
         parser.add_argument("--replica", type=int, default=0, help="replica to certify (%(default)s)")

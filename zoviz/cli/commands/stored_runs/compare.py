@@ -21,7 +21,6 @@ class _Compare(Command):
   zoviz compare 3f2a 77b1 --save gap.html --column best_gap --axis calls --band quartiles"""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument("ids", nargs="+", metavar="ID")
         parser.add_argument("--save", metavar="FILE.html", help="write a figure for any browser, without network")
         parser.add_argument("--column", help="what to plot: gap, objective, violation, ... (gap, else objective)")

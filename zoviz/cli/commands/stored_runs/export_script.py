@@ -16,7 +16,6 @@ class _ExportScript(Command):
     examples = "  zoviz export-script 3f2a                print it\n  zoviz export-script 3f2a again.py"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument("id", metavar="ID")
         parser.add_argument("file", nargs="?", metavar="FILE", help="default: the terminal")
         trust_option(parser)

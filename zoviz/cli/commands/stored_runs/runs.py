@@ -42,7 +42,6 @@ class _Runs(Command):
   zoviz runs check                               check the store for damage"""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the command's options."""
         parser.add_argument(
             "action", nargs="?", choices=COUNTS, default="list", metavar="ACTION", help=", ".join(COUNTS)
         )
