@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.papers.zoeg.load_tracking import instance, solve
+from zoviz.papers.zoeg.load_tracking import posed, solve
 from zoviz.problems import BlackBox
 from zoviz.runs.engine.startup import present
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
@@ -162,7 +162,7 @@ def test_one_step_serves_all_coordinates(solver: type[Solver]) -> None:
 def test_load_tracking_in_units_of_its_box_under_noise(method: type[Solver]) -> None:
     """Nearer, as a factor, to the loss that the problem has in kW than to that in plain units of the box."""
     in_kilowatts, in_plain_units = 0.003, 0.07  # of ZOCEG at this budget, measured when units were first evened
-    result = solve(method, instance(0, 100, True, "scaled"), 2, 20_000)
+    result = solve(method, posed(0, 100, True, "scaled"), 2, 20_000)
     assert result.loss.max() < np.sqrt(in_kilowatts * in_plain_units)
 
 

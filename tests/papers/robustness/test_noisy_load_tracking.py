@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from zoviz.papers.robustness.noisy_load_tracking import NoisyLoadTracking, drawn, loss_at
-from zoviz.papers.zoeg.load_tracking import instance
+from zoviz.papers.zoeg.load_tracking import posed
 
 
 def test_the_loss_is_nought_at_the_solution_and_counts_a_violation_at_its_price() -> None:
-    problem = instance(0, 5, False)
+    problem = posed(0, 5, False)
     optimum = problem.known_optimum
     assert loss_at(optimum.point[None], problem) == pytest.approx(0.0, abs=1e-9)
     rng = np.random.default_rng(0)

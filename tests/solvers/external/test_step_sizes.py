@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoviz.papers.zoeg.load_tracking import instance
+from zoviz.papers.zoeg.load_tracking import posed
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
@@ -52,7 +52,7 @@ def test_a_radius_has_room_to_shrink_down_to_what_noise_leaves(cls: type[Externa
 @SCIPY
 def test_the_longer_step_tells_slopes_from_noise() -> None:
     """Errors of a difference are of the order sigma / h: a tenth of the box is too short on load tracking."""
-    problem = instance(0, 40, True)
+    problem = posed(0, 40, True)
     problem.noise_scale = 100.0
     width = float(np.median(problem.domain.upper))
     loss = {}
@@ -97,7 +97,7 @@ def test_nomad_at_many_variables_gets_on() -> None:
 @SCIPY
 def test_trust_constr_solves_what_it_cannot_when_it_is_kept_in_the_box() -> None:
     """On this instance a step that leaves a narrow side of the box is cut, again and again."""
-    problem, outside = instance(1, 100, False), {}
+    problem, outside = posed(1, 100, False), {}
     for inside in (False, True):
         run = Run(problem=problem, solver=TrustConstr(keep_feasible=inside), replicas=2, calls=1500)
         outside[inside] = run.run().violation

@@ -29,7 +29,7 @@ import numpy as np
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.papers.zoeg.load_tracking import Judged, instance, losses
+from zoviz.papers.zoeg.load_tracking import Judged, losses, posed
 from zoviz.runs.run import Run
 from zoviz.solvers import CMAES, Solver
 from zoviz.solvers.external.coroutine import Task
@@ -61,7 +61,7 @@ def loss_at(points: Array, problem: Judged) -> float:
 
 def drawn(method: str, view: str, seed: int, n: int, calls: int, replicas: int = REPLICAS) -> Array:
     """Return the mean losses (2,) over a draw's replicas: of what is reported, and of CMA-ES's mean, NaN for others."""
-    problem = instance(seed, n, True, view)
+    problem = posed(seed, n, True, view)
     cls = discover("zoviz.solvers", Solver)[method]
     MeanCMAES.strategies = []
     run = Run(problem, MeanCMAES() if cls is CMAES else cls(), replicas=replicas, calls=calls, seed=seed)

@@ -11,7 +11,7 @@ only. Every method is taken at what it reports: the last iterate, an average, or
 noisy values. Beside it stands the best feasible point among all that were queried, which under noise nobody can tell
 from the others.
 
-``--shown`` says what the methods see: the problem with its constants (told), which our step sizes and the peers'
+``shown`` says what the methods see: the problem with its constants (told), which our step sizes and the peers'
 difference steps are made of; without (untold), as with a user's black box, so that they are measured by charged calls;
 and also in units of its box and its first values (scaled), as ``minimize`` shows a user's. Its curvatures are alike in
 kW (2a between 1 and 3) and far apart in units of the box (2a u^2).
@@ -26,22 +26,18 @@ NOMAD ends at 36 % (told), the other peers at 1.7 % (trust-constr) and more.
 Without noise peers win: to 1 %, COBYLA takes 230 calls, SLSQP 355, trust-constr 1111, and ours 3233 (ZOCEG); scaled,
 COBYQA takes 217, and ours 5637 (ZO-SPLM).
 
-    python -m zoviz.papers.zoeg.load_tracking --jobs 2                 # both tables, half an hour at most for a method
-    python -m zoviz.papers.zoeg.load_tracking --methods ZOBCEG CMAES   # some of the methods, minutes
-    python -m zoviz.papers.zoeg.load_tracking --case noisy --shown scaled --seconds 600
+    zoviz reproduce zoeg-load-tracking --full --workers 2              # both tables, half an hour at most for a method
+    zoviz reproduce zoeg-load-tracking --full --only method=ZOBCEG,CMAES
+    zoviz reproduce zoeg-load-tracking --full --only case=noisy shown=scaled seconds=600
 
-A method is cut short after ``--seconds``, all its replicas together, and the table says so. Without noise a slow peer
+A method is cut short after ``seconds``, all its replicas together, and the table says so. Without noise a slow peer
 ends where all its replicas have met both levels.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import time
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -49,7 +45,6 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array, Evaluation, ExactValues
 from zoviz.papers.zoeg.load_tracking_table import (
     AT_THE_END,
-    COLUMNS,
     FEASIBLE,
     LEVELS,
     ON_THE_WAY,
@@ -62,13 +57,13 @@ from zoviz.problems import LoadTracking
 from zoviz.runs.engine.columns import RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
+from zoviz.studies.experiment import Figures, Measured, Table
+from zoviz.studies.trials import Row, Trials, grouped
 
 NOISE_SHARE, NOISE_KILOWATTS = 1e-3, 1.0
 """Standard deviations of the noise: of f as a share of f*, and of h."""
 SLOW = ("CMAES", "COBYLA", "NOMAD", "COBYQA")
 """Peers that think for 1 ms or more about a call of one replica, the fastest first: what comes last in a table."""
-SECONDS = 1800.0
-"""Computing time that a method gets in a table, all its replicas together."""
 
 
 class Judged(LoadTracking):
@@ -100,7 +95,7 @@ VIEWS: dict[str, type[Judged]] = {"told": Judged, "untold": Untold, "scaled": Un
 """How methods see the problem: with its constants; without; and also in units of its box and its first values."""
 
 
-def instance(seed: int, n: int, noisy: bool, view: str = "told") -> Judged:
+def posed(seed: int, n: int, noisy: bool, view: str = "told") -> Judged:
     """Return load tracking of n users, with or without noise, in one of the views of ``VIEWS``."""
     problem = VIEWS[view](n=n, seed=seed, scaled=view == "scaled")
     if noisy:
@@ -137,7 +132,6 @@ def solve(
         targets=targets,
         stop_at_targets=until_hit,
     )
-    started = time.perf_counter()
     result = run.run()
     optimum = problem.known_optimum.value
     return Outcome(
@@ -146,83 +140,97 @@ def solve(
         violation=result.violation,
         loss=losses(result.fun, result.violation, problem),
         best=np.nan_to_num(np.abs(result.best_fun - optimum) / abs(optimum), nan=np.inf),
-        calls=result.calls,
+        spent=result.calls,
         message=result.message,
-        seconds=time.perf_counter() - started,
     )
 
 
-def table(
-    methods: dict[str, type[Solver]],
-    problem: Judged,
-    replicas: tuple[int, int],
-    calls: int,
-    seconds: float | None,
-    jobs: int = 1,
-) -> dict[str, Outcome]:
-    """Run the methods and print a row each; ``replicas`` is for fast and slow ones, ``jobs`` the number of processes.
-
-    Without noise a slow one ends where all its replicas have met both levels.
-    """
-    print(f"{'method':>13} " + " ".join(f"{head:>{width}}" for head, width in COLUMNS.items()))
-    reasons = {name: method().accepts(problem) for name, method in methods.items()}
-    for name, reason in reasons.items():
-        if reason is not None:
-            print(f"{name:>13} left out: {reason}", flush=True)
-    names = [name for name, reason in reasons.items() if reason is None]
-    quiet = problem.noise == "deterministic"
-    work = {name: (methods[name], replicas[name in SLOW], quiet and name in SLOW) for name in names}
-    one = partial(_solve, problem, calls, seconds)
-    if jobs == 1:
-        return _printed(names, map(one, work.values()), calls)
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        return _printed(names, pool.map(one, work.values()), calls)
+EVERY = ("every",)
+"""In the place of methods' names: all that there are."""
 
 
-def _solve(problem: Judged, calls: int, seconds: float | None, work: tuple[type[Solver], int, bool]) -> Outcome:
-    method, replicas, until_hit = work
-    return solve(method, problem, replicas, calls, seconds, until_hit)
+class LoadTrackingTable(Trials):
+    """Every solver and every peer by default parameters on load tracking."""
+
+    title = "zoeg load tracking"
+    subject = "Every solver and every peer by default parameters on load tracking"
+    protocol = (
+        f"Noise of {share(NOISE_SHARE)} of f* and {NOISE_KILOWATTS:g} kW; medians over replicas, and how many of them. "
+        f"A method has so many seconds for all its replicas together."
+    )
+    sizes: ClassVar = {
+        "quick": {
+            "case": ("noisy",),
+            "shown": ("told",),
+            "instance": (0,),
+            "users": (5,),
+            "calls": (120,),
+            "replicas": (3,),
+            "seconds": (60.0,),
+            "method": ("ZOEG", "SLSQP"),
+        },
+        "full": {
+            "case": ("noiseless", "noisy"),
+            "shown": ("told",),
+            "instance": (0,),
+            "users": (100,),
+            "calls": (20_000,),
+            "replicas": (20,),
+            "seconds": (1800.0,),
+            "method": EVERY,
+        },
+    }
+    lines = ("case", "shown", "instance", "method")
+
+    @property
+    def axes(self) -> dict[str, Sequence[Any]]:
+        """The values of each axis; all methods where none is named, the slow ones last."""
+        axes = super().axes
+        if tuple(axes["method"]) != EVERY:
+            return axes
+        late = {name: 2 + i for i, name in enumerate(SLOW)}
+        every = discover("zoviz.solvers", Solver)
+        return axes | {"method": sorted(every, key=lambda name: late.get(name, every[name].external))}
+
+    def trial(
+        self,
+        case: str,
+        shown: str,
+        instance: int,
+        users: int,
+        calls: int,
+        replicas: int,
+        seconds: float,
+        method: str,
+    ) -> Figures:
+        problem, cls = posed(instance, users, case == "noisy", shown), discover("zoviz.solvers", Solver)[method]
+        if reason := cls().accepts(problem):
+            return {"refused": reason}
+        # Without noise a slow peer ends where all its replicas have met both levels.
+        outcome = solve(cls, problem, replicas, calls, seconds, case != "noisy" and method in SLOW)
+        return {name: _listed(value) for name, value in outcome._asdict().items()}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        (one,) = rows
+        if "refused" in one:
+            return {"": f"left out: {one['refused']}"}
+        outcome = Outcome.of(one)
+        early = "" if np.median(outcome.spent) > 0.9 * one["calls"] else outcome.message
+        return line(outcome) | {"": early}
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the table, and our best default beside every peer."""
+        peers = {name for name, cls in discover("zoviz.solvers", Solver).items() if cls.external}
+        lines = []
+        for place, own in grouped(self.rows(measured), "case", "shown", "instance"):
+            outcomes = {one["method"]: Outcome.of(one) for one in own if "refused" not in one}
+            measures = ON_THE_WAY | AT_THE_END if place["case"] == "noisy" else ON_THE_WAY
+            lines += [(str(place["case"]), *words) for words in verdicts(outcomes, peers, measures)]
+        heads = ("case", "measure", "our best default", "peer", "beaten", "ours against the peer's")
+        return [*super().tables(measured), Table("Our best default beside every peer", heads, lines)]
 
 
-def _printed(names: list[str], results: Iterable[Outcome], calls: int) -> dict[str, Outcome]:
-    """Print every row as soon as its result is there; return the outcomes by name."""
-    outcomes = {}
-    for name, outcome in zip(names, results, strict=True):
-        outcomes[name] = outcome
-        early = "" if np.median(outcome.calls) > 0.9 * calls else f"  {outcome.message}"
-        print(f"{line(name, outcome)}  {outcome.seconds:.0f} s{early}", flush=True)
-    return outcomes
-
-
-def main() -> None:
-    """Print the table of methods on load tracking, and the comparison with other libraries."""
-    everything = discover("zoviz.solvers", Solver)
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--methods", nargs="+", default=list(everything), choices=list(everything), metavar="CLASS")
-    parser.add_argument("--case", nargs="+", default=["noiseless", "noisy"], choices=["noiseless", "noisy"])
-    parser.add_argument("--shown", default="told", choices=list(VIEWS), help="what methods see of the problem")
-    parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
-    parser.add_argument("--n", type=int, default=100, help="users")
-    parser.add_argument("--calls", type=int, default=20_000, help="budget of oracle calls per replica")
-    parser.add_argument("--replicas", type=int, default=20)
-    parser.add_argument("--slow-replicas", type=int, default=20, help=f"replicas of {', '.join(SLOW)}")
-    words = f"computing time of a method, all replicas together, default {SECONDS:g}; what it cuts short says so"
-    parser.add_argument("--seconds", type=float, default=SECONDS, help=words)
-    parser.add_argument("--jobs", type=int, default=1, help="methods to run at once, each in a process of its own")
-    options = parser.parse_args()
-    late = {name: 2 + i for i, name in enumerate(SLOW)}
-    order = sorted(options.methods, key=lambda name: late.get(name, everything[name].external))
-    methods = {name: everything[name] for name in order}
-    peers = {name for name, method in methods.items() if method.external}
-    for case in options.case:
-        noisy = case == "noisy"
-        problem = instance(options.instance, options.n, noisy, options.shown)
-        noise = f", noise of {share(NOISE_SHARE)} of f* and {NOISE_KILOWATTS:g} kW" if noisy else ""
-        print(f"\n{case}{noise}, {options.shown}: f* = {problem.known_optimum.value:.6g}, instance {options.instance}")
-        replicas = options.replicas, options.slow_replicas
-        outcomes = table(methods, problem, replicas, options.calls, options.seconds, options.jobs)
-        verdicts(outcomes, peers, ON_THE_WAY | AT_THE_END if noisy else ON_THE_WAY)
-
-
-if __name__ == "__main__":
-    main()
+def _listed(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_listed(one) for one in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value

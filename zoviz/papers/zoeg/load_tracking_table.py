@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -25,10 +25,10 @@ class Outcome(NamedTuple):
         Of the reported point at the end; the loss is (f - f* + lambda* violation) / f*.
     best : Array
         Error of the best feasible point that was queried, infinite where there is none.
-    calls : Array
+    spent : Array
+        Calls.
     message : str
         How the run ended.
-    seconds : float
     """
 
     hits: tuple[Array, ...]
@@ -36,9 +36,14 @@ class Outcome(NamedTuple):
     violation: Array
     loss: Array
     best: Array
-    calls: Array
+    spent: Array
     message: str
-    seconds: float
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Return the figures of a trial as arrays."""
+        arrays = {name: np.array(row[name]) for name in ("error", "violation", "loss", "best", "spent")}
+        return cls(tuple(np.array(hit) for hit in row["hits"]), **arrays, message=row["message"])
 
     @property
     def joint(self) -> Array:
@@ -54,7 +59,7 @@ def middle(values: Array) -> str:
 
 def count(hits: Array) -> str:
     """Return the median of first hits (R,) as text, and how many replicas have one."""
-    return f"{middle(hits):>6} ({np.isfinite(hits).sum()}/{hits.size})"
+    return f"{middle(hits)} ({np.isfinite(hits).sum()}/{hits.size})"
 
 
 def share(values: Array | float) -> str:
@@ -63,34 +68,19 @@ def share(values: Array | float) -> str:
     return f"{100.0 * median:.3g} %" if np.isfinite(median) else "-"
 
 
-COLUMNS = {
-    "calls to 5 %": 14,
-    "calls to 1 %": 14,
-    "error": 9,
-    "violation": 10,
-    "within 1 kW": 11,
-    "error within": 12,
-    "loss": 9,
-    "best queried": 12,
-    "calls": 6,
-}
-"""Heads and widths."""
-
-
-def line(name: str, outcome: Outcome) -> str:
-    """Return one method's row of the table as text."""
+def line(outcome: Outcome) -> dict[str, str]:
+    """Return one method's figures as text, by the heads of the table."""
     inside = int((outcome.violation <= FEASIBLE).sum())
-    cells = (
-        *(count(hits) for hits in outcome.hits),
-        share(outcome.error),
-        f"{np.median(outcome.violation):.2f} kW",
-        f"{inside}/{outcome.error.size}",
-        share(outcome.joint),
-        share(outcome.loss),
-        share(outcome.best),
-        f"{np.median(outcome.calls):.0f}",
-    )
-    return f"{name:>13} " + " ".join(f"{cell:>{width}}" for cell, width in zip(cells, COLUMNS.values(), strict=True))
+    return {
+        **{f"calls to {100 * level:g} %": count(hits) for level, hits in zip(LEVELS, outcome.hits, strict=True)},
+        "error": share(outcome.error),
+        "violation": f"{np.median(outcome.violation):.2f} kW",
+        "within 1 kW": f"{inside}/{outcome.error.size}",
+        "error within": share(outcome.joint),
+        "loss": share(outcome.loss),
+        "best queried": share(outcome.best),
+        "spent": f"{np.median(outcome.spent):.0f}",
+    }
 
 
 class Measure(NamedTuple):
@@ -137,26 +127,21 @@ def compare(mine: Array, its: Array, show: Callable[[Array], str] = share) -> st
 
 
 def verdicts(
-    outcomes: dict[str, Outcome], peers: set[str], measures: dict[str, Measure] = AT_THE_END
-) -> dict[str, list[str]]:
-    """Print, for every measure, our best default beside every peer; return the peers that it does not beat.
+    outcomes: Mapping[str, Outcome], peers: set[str], measures: Mapping[str, Measure] = AT_THE_END
+) -> list[tuple[str, ...]]:
+    """Return for every measure our best default beside every peer.
 
-    A peer is beaten where our median is the smaller one.
+    Returns
+    -------
+    list of tuple of str
+        Measure, our method with its median, peer, whether it is beaten: our median is the smaller one; and both.
     """
-    ours = [name for name in outcomes if name not in peers]
-    lost: dict[str, list[str]] = {}
-    for measure, (words, of, show) in measures.items():
+    lines: list[tuple[str, ...]] = []
+    for words, of, show in measures.values() if outcomes.keys() - peers else ():
         values = {name: of(outcome) for name, outcome in outcomes.items()}
-        if not ours:
-            continue
-        best = min(ours, key=lambda name: np.median(values[name]))
-        print(f"{words}: our best default is {best} with {show(values[best])}")
-        lost[measure] = []
+        best = min((name for name in outcomes if name not in peers), key=lambda name: np.median(values[name]))
         for name in outcomes:
             if name in peers:
-                beaten = bool(np.median(values[best]) < np.median(values[name]))
-                lost[measure] += [] if beaten else [name]
-                print(
-                    f"  {name:>11} {'beaten' if beaten else 'NOT beaten'}: {compare(values[best], values[name], show)}"
-                )
-    return lost
+                beaten = "yes" if np.median(values[best]) < np.median(values[name]) else "no"
+                lines.append((words, best, name, beaten, compare(values[best], values[name], show)))
+    return lines
