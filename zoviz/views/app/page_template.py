@@ -7,9 +7,8 @@ from typing import Any
 
 import panel as pn
 from panel.template import Template
-from panel.theme.base import DarkTheme, DefaultTheme
 
-from zoviz.views.common.design import TOKENS, PageDesign
+from zoviz.views.common.design import DARK, LIGHT, TOKENS, PageDesign
 
 # The theme is settled before anything is drawn: a dark page is never white first.
 _HTML = """
@@ -57,8 +56,9 @@ def page_template(
     dark : bool
         Whether its figures begin dark.
     """
-    theme = DarkTheme if dark else DefaultTheme
-    page = Template(_HTML, design=PageDesign, theme=theme, location=True)
+    if pn.state.curdoc is not None:
+        pn.state.curdoc.theme = DARK if dark else LIGHT
+    page = Template(_HTML, design=PageDesign, location=True)
     parts: dict[str, Any] = {"header": header, "guide": guide, "forms": forms, "room": room}
     variables = {"tokens": TOKENS, "page_css": _CSS, "open_room": open_room, "parts": list(parts)}
     for name, value in variables.items():

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import panel as pn
 import param
 from bokeh.themes import Theme as FigureTheme
-from panel.theme.base import DarkTheme, DefaultTheme, Design, Inherit, Theme
+from panel.theme.base import DefaultTheme, Design, Inherit, Theme
 from panel.viewable import Viewable
 from panel.widgets.base import Widget
 
@@ -47,20 +47,16 @@ DARK = _figures(ink="#E8ECF1", faint="#939DAA", line="#3D4753", grid="#232A33")
 FULL_SCREEN = ":host(:fullscreen) {background: var(--zv-surface, #fff)}"
 
 
-class LightPage(DefaultTheme):
-    """The colours of a light page, which CSS variables say; its figures have theirs from here."""
-
+class _Light(DefaultTheme):
     bokeh_theme = param.Parameter(default=LIGHT)
 
 
-class DarkPage(DarkTheme):
-    """The colours of a dark page, which CSS variables say; its figures have theirs from here."""
-
-    bokeh_theme = param.Parameter(default=DARK)
-
-
 class PageDesign(Design):
-    """Panel's own widgets in zoviz's ink, for ``design=`` of a root or a template."""
+    """Panel's own widgets in zoviz's ink, for ``design=`` of a template.
+
+    Colours are CSS variables, and figures have the document's theme: a page changes both while it is open, and what is
+    made later follows.
+    """
 
     # Without the first, Panel's default design would stay, whose style sheets say colours of their own.
     modifiers: ClassVar[dict[type[Viewable], dict[str, Any]]] = {
@@ -68,10 +64,15 @@ class PageDesign(Design):
         Widget: {"stylesheets": [Inherit, "widgets.css"]},
         pn.pane.Bokeh: {"stylesheets": [Inherit, FULL_SCREEN]},
     }
-    _themes: ClassVar[dict[str, type[Theme]]] = {"default": LightPage, "dark": DarkPage}
+
+
+class CellDesign(PageDesign):
+    """The design of what a notebook's cell shows, in whose document figures are light."""
+
+    _themes: ClassVar[dict[str, type[Theme]]] = {"default": _Light, "dark": _Light}
 
 
 def in_cell(*parts: Any) -> pn.Column:
     """Return a column of these parts that looks as on a page, for a notebook's cell."""
     options: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-    return pn.Column(*parts, design=PageDesign, stylesheets=[TOKENS], css_classes=["zoviz-cell"], **options)
+    return pn.Column(*parts, design=CellDesign, stylesheets=[TOKENS], css_classes=["zoviz-cell"], **options)

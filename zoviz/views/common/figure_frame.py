@@ -18,7 +18,7 @@ EVERY = 8
 """Looks at the run between two looks at its pictures: they move every other second."""
 HEIGHT = 240
 """Height of a picture in pixels."""
-LEGEND = 330
+LEGEND = 260
 """Pixels of a legend's width on the narrowest figure."""
 
 

@@ -11,7 +11,7 @@ from bokeh.models import ColumnDataSource
 
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
-from zoviz.views.common.buttons import download_row
+from zoviz.views.common.buttons import DownloadButton
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.style import COPY, muted_html, section, update_changed
 
@@ -95,7 +95,10 @@ class BestDesignCard(pn.viewable.Viewer):
         copy = pn.widgets.Button(label="Copy", description="Copy the design as JSON.", color="light", margin=(4, 0))
         copy.js_on_click(args={"source": self._text}, code=f"const text = source.tags[0] ?? ''; {COPY}")
         files = {"CSV": ("best_design.csv", self.csv), "JSON": ("best_design.json", self.json)}
-        return [copy, *download_row(files)]
+        downloads = [
+            DownloadButton(make, label=label, filename=name, margin=(4, 2)) for label, (name, make) in files.items()
+        ]
+        return [copy, *downloads]
 
     def _offer(self, offered: bool) -> None:
         for button in self._buttons:

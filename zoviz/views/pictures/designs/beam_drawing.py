@@ -19,7 +19,7 @@ _APART = 5.0
 class BeamDrawing(DesignPicture):
     """A drawing of the beam: lapped onto its support and welded above and below; to the right its cross-section."""
 
-    title = "The beam, to scale (dashed: best known)"
+    title = "To scale; dashed: best known"
     kind = WeldedBeam
 
     @classmethod

@@ -17,7 +17,7 @@ _PITCH = 2.0
 class SpringSection(DesignPicture):
     """A drawing of the spring cut open along its axis: the wire of every coil twice, above and below."""
 
-    title = "The spring, to scale (dashed: best known)"
+    title = "To scale; dashed: best known"
     kind = Spring
 
     @classmethod

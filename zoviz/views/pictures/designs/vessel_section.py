@@ -12,7 +12,7 @@ from zoviz.views.pictures.designs.base import INSIDE, DesignPicture, Limit, Part
 class VesselSection(DesignPicture):
     """A drawing of the vessel cut open along its axis: shell, heads, and what it holds."""
 
-    title = "The vessel, to scale (dashed: best known)"
+    title = "To scale; dashed: best known"
     kind = PressureVessel
 
     @classmethod
