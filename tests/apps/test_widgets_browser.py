@@ -15,6 +15,7 @@ import pytest
 from helpers.serving import serving
 from zoviz.core.parameters import Scale
 from zoviz.core.threads.background_work import in_background
+from zoviz.views.common.bokeh_internals import know_sent_models
 from zoviz.views.common.buttons import download_row
 from zoviz.views.common.search_list import SearchList, SeveralList
 from zoviz.views.common.small_fields import CheckBox, PlaceSlider
@@ -248,3 +249,28 @@ def test_a_file_is_downloaded_by_a_key(
     with page.expect_download() as coming:
         page.get_by_role("button", name=name).press(key)
     assert coming.value.suggested_filename == file and Path(coming.value.path()).read_bytes() == content
+
+
+@pytest.fixture
+def room_address(settings: Settings) -> Iterator[str]:
+    """Address of a page to which a list is added once it stands."""
+
+    def make() -> pn.Column:
+        room = pn.Column()
+        know_sent_models(pn.state.curdoc)
+        pn.state.onload(lambda: room.append(SearchList.from_param(settings.param.solver)))
+        return room
+
+    with serving(make) as port:
+        yield f"http://localhost:{port}/"
+
+
+def test_the_first_choice_in_a_room_that_came_later_is_heard(
+    page: Page, room_address: str, idle: Any, settings: Settings
+) -> None:
+    page.goto(room_address)
+    box = page.get_by_role("combobox", name="Solver")
+    box.click()
+    page.get_by_role("option", name="SQP", exact=True).click()
+    until(lambda: settings.solver == "SQP", page, 20)
+    assert box.input_value() == "SQP"

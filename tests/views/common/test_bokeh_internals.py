@@ -66,3 +66,12 @@ def test_what_is_replaced_in_the_browser_stands_where_it_is_looked_for(module: s
     body = re.search(rf"^    class {name}\b.*?^    }}$", source, re.MULTILINE | re.DOTALL)
     head = rf"^        (/\*protected\*/ )?(get )?{method}\("
     assert body and re.search(head, body[0], re.MULTILINE), f"{name} with a method {method}"
+
+
+def test_a_browser_still_takes_models_that_were_sent_to_it_for_new() -> None:
+    """Once it does not, ``know_sent_models`` has nothing to do."""
+    script = SCRIPT.read_text(encoding="utf-8")
+    read = script[script.index("_apply_json_patch(patch, buffers") :]
+    assert "this._new_models.add(obj);" in read[:500]
+    sent = script[script.index("create_json_patch(events) {") :][:800]
+    assert "!this._new_models.has(model)" in sent and "this._new_models.clear();" in sent

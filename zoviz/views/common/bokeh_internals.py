@@ -223,6 +223,27 @@ _LAY_OUT_ONCE = """
 """
 
 
+# A browser sends with its next message, in full, each model that it thinks is new to the server.
+_KNOW_SENT_MODELS = """
+    const kind = Object.getPrototypeOf(Bokeh.documents[0]), apply = kind.apply_json_patch;
+    if (kind.knows_sent_models) return;
+    kind.knows_sent_models = true;
+    kind.apply_json_patch = function (...patch) {
+        apply.apply(this, patch);
+        this._new_models.clear();
+    };
+"""
+
+
+def know_sent_models(document: Document) -> None:
+    """Have a document's page take models that the server has sent for known there.
+
+    Bokeh 3.9 takes them for new until the page has sent something: the first message of a room that was added later has
+    all models that it refers to, which a server refuses, and one of Panel's components cannot even be written down.
+    """
+    document.js_on_event("document_ready", CustomJS(code=_KNOW_SENT_MODELS))
+
+
 def lay_out_once(document: Document) -> None:
     """Have BokehJS lay a page out once a frame, however much has changed since the last."""
     document.js_on_event("document_ready", CustomJS(code=_LAY_OUT_ONCE))
