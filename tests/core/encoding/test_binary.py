@@ -128,3 +128,10 @@ def test_no_module_is_imported_for_a_name() -> None:
         with pytest.raises(ZovizError, match="Expected a NamedTuple at"):
             binary._Reader({}, {}).read({"named": name, "fields": {}})
     assert "antigravity" not in sys.modules
+
+
+@pytest.mark.parametrize("head", [b"zoviz pack 2\n", b"zoviz pack 9\n", b""])
+def test_bytes_of_another_version_are_refused(head: bytes) -> None:
+    data = head + pack(1.0)[len(b"zoviz pack 1\n") :] if head else b""
+    with pytest.raises(ZovizError, match="Expected bytes that begin with .*zoviz pack 1.*use a copy, or that version"):
+        unpack(data)
