@@ -68,8 +68,8 @@ def unpack(data: bytes, classes: Mapping[str, type[Any]] | None = None) -> Any:
     head = data[: len(_MAGIC)]
     if head != _MAGIC:
         raise ZovizError(
-            f"Expected bytes that begin with {_MAGIC!r}, got {head!r}: they are damaged, or another version of zoviz wrote "
-            "them; use a copy, or that version."
+            f"Expected bytes that begin with {_MAGIC!r}, got {head!r}: they are damaged, or another version of zoviz "
+            "wrote them; use a copy, or that version."
         )
     digest, body = data[len(_MAGIC) : len(_MAGIC) + _DIGEST], data[len(_MAGIC) + _DIGEST :]
     if hashlib.blake2b(body, digest_size=_DIGEST).digest() != digest:
