@@ -50,14 +50,7 @@ def test_text_names_no_file_and_arrays_are_still_images(tmp_path: Path) -> None:
         ("core/dom", "InlineStyleSheet", "css"),
         ("core/visuals/visual", "VisualProperties", "_get_css_value"),
         ("models/plots/plot_canvas", "PlotView", "base_font_size"),
-        ("models/layouts/layout_dom", "LayoutDOMView", "invalidate_layout"),
         ("models/layouts/layout_dom", "LayoutDOMView", "update_layout"),
-        ("models/layouts/layout_dom", "LayoutDOMView", "compute_layout"),
-        ("models/layouts/layout_dom", "LayoutDOMView", "_compute_layout"),
-        ("models/plots/plot_canvas", "PlotView", "_invalidate_layout_if_needed"),
-        ("models/layouts/layout_dom", "LayoutDOMView", "_after_resize"),
-        ("models/layouts/layout_dom", "LayoutDOMView", "is_managed"),
-        ("models/annotations/toolbar_panel", "ToolbarPanelView", "after_layout"),
     ],
 )
 def test_what_is_replaced_in_the_browser_stands_where_it_is_looked_for(module: str, name: str, method: str) -> None:

@@ -34,7 +34,7 @@ from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_styles, know_sent_models, lay_out_once
+from zoviz.views.common.bokeh_internals import keep_styles, know_sent_models
 from zoviz.views.common.connection import watch_connection
 from zoviz.views.common.design import in_cell
 from zoviz.views.common.figure_frame import EVERY
@@ -495,7 +495,6 @@ class Dashboard(pn.viewable.Viewer):
         self._looking = True
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
-            lay_out_once(pn.state.curdoc)
             know_sent_models(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
             typeset_formulas(pn.state.curdoc)
