@@ -68,10 +68,10 @@ def test_the_range_forgets_the_runs_that_are_gone(lab: Lab) -> None:
     lab.settle(Iterations="60", Seconds="auto", Replicas="2")
     lab.start()
     lab.end("finished")
+    end = "return find('plot-Gap').x_range.end"
+    lab.until(lambda: lab.js(end) > 2000, "the range is that of the lines")
     lab.remove()
     lab.end("ready")
-    end = "return find('plot-Gap').x_range.end"
-    assert lab.js(end) > 2000
     lab.until(lambda: 1000 <= lab.js(end) < 1100, "the range is that of empty plots")
     lab.page.wait_for_timeout(500)
     assert lab.js(end) < 1100, "it stays so"

@@ -14,7 +14,10 @@ from zoviz.views.common.drags import DRAG
 WATCH = """
 window.pressed = []; window.marked = [];
 window.addEventListener("keydown", () => pressed.push(performance.now()), true);
-find("marks").properties.data.change.connect(() => marked.push(performance.now()));
+setInterval(() => {
+    const marks = find("marks")?.data.x.length ?? 0;  // which come with the first of them
+    while (marked.length < marks) marked.push(performance.now());
+}, 5);
 """
 
 # Where the newest mark's head is on the page, in pixels.
