@@ -143,13 +143,6 @@ def test_a_logarithmic_axis_has_labels_all_along_whatever_its_ends(lab: Lab) -> 
     assert not wrong
 
 
-def test_figures_do_not_ask_the_browser_for_styles(lab: Lab) -> None:
-    """What the page replaces in Bokeh is there to be replaced: another version may have it elsewhere."""
-    sheet = "Bokeh.require('core/dom').InlineStyleSheet.prototype"
-    look = "Bokeh.require('core/visuals/visual').VisualProperties.prototype"
-    assert lab.js(f"return [{sheet}.keeps, {look}._get_css_value('line-color')]") == [True, ""]
-
-
 def look(lab: Lab) -> str:
     """Whether the page's ground is light or dark."""
     ground = lab.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")

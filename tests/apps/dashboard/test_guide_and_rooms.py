@@ -204,7 +204,7 @@ def visit_rooms(lab: Lab, check: Callable[[str], None]) -> None:
     lab.until(lambda: len(lab.data("source-run1", "x")) > 5, "there are lines")
     lab.complete()
     check("running")
-    lab.page.get_by_label("Diagnosis").first.click()
+    lab.press("Diagnosis")
     lab.page.locator(".bars").wait_for()
     check("drawer open")
     for tab in ("Problem", "Solver", "Run"):

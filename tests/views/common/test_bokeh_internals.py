@@ -48,8 +48,6 @@ def test_text_names_no_file_and_arrays_are_still_images(tmp_path: Path) -> None:
     [
         ("core/dom", "InlineStyleSheet", "_update"),
         ("core/dom", "InlineStyleSheet", "css"),
-        ("core/visuals/visual", "VisualProperties", "_get_css_value"),
-        ("models/plots/plot_canvas", "PlotView", "base_font_size"),
         ("models/layouts/layout_dom", "LayoutDOMView", "update_layout"),
     ],
 )

@@ -89,15 +89,12 @@ def ignore_known_references() -> None:
 
 # Bokeh 3.9 writes the style sheet of every axis and renderer at each paint, even where it stays as it is, and the
 # browser then computes all styles again. In a layout it empties and fills those of the whole page, some 3000 writes
-# that mostly end where they began: here those that changed are written at its end. And it asks the browser for the
-# style of every line and label, several times a paint, lest the page's own style sheet has another colour for it:
-# ours have none, and each question has the browser compute what has changed since the last. The size of a figure's
-# font, for which every axis asks at each paint, is asked for once a second. Measured in turns on one machine, three
-# times: without all this the browser's main thread has 1.7 s of work in the five seconds from Start rather than 1.3,
-# and 1.5 s rather than 1.2 in five of a run, of both 0.3 s for styles and layout alone.
+# that mostly end where they began: here those that changed are written at its end. Measured in turns on one machine,
+# three times each: without this the browser's main thread has 1.7 s of work in the five seconds from Start rather
+# than 1.3, and 1.5 s rather than 1.2 in five of a run. (0.1 s of each was the styles that figures ask for, which was
+# replaced, too.)
 _KEEP_STYLES = """
-    const {InlineStyleSheet} = Bokeh.require("core/dom"), {VisualProperties} = Bokeh.require("core/visuals/visual");
-    const sheet = InlineStyleSheet?.prototype, look = VisualProperties?.prototype;
+    const sheet = Bokeh.require("core/dom").InlineStyleSheet?.prototype;
     if (sheet?._update && !sheet.keeps) {
         const write = sheet._update, css = Object.getOwnPropertyDescriptor(sheet, "css");
         const {LayoutDOMView} = Bokeh.require("models/layouts/layout_dom");
@@ -126,25 +123,11 @@ _KEEP_STYLES = """
             };
         }
     }
-    if (look?._get_css_value) look._get_css_value = () => "";
-    const plot = Bokeh.require("models/plots/plot_canvas").PlotView?.prototype;
-    const size = plot && Object.getOwnPropertyDescriptor(plot, "base_font_size");
-    if (size?.get && !plot.keeps) {
-        plot.keeps = true;
-        Object.defineProperty(plot, "base_font_size", {...size, get() {
-            const now = performance.now();
-            if (!(now - this.font_read < 1000)) {
-                this.font_read = now;
-                this.font_size = size.get.call(this);
-            }
-            return this.font_size;
-        }});
-    }
 """
 
 
 def keep_styles(document: Document) -> None:
-    """Have BokehJS leave unchanged style sheets alone on a page, and ask the browser for no styles of its own."""
+    """Have BokehJS leave unchanged style sheets alone on a page."""
     document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))
 
 
