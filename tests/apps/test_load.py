@@ -95,7 +95,7 @@ def test_the_loop_answers_while_the_microscope_looks_at_a_run_that_goes_at_full_
     running, clicking = open_lab(server.url), open_lab(server.url)
     running.settle(Seconds="none", Replicas="20")
     running.start()
-    running.page.get_by_label("Diagnosis").first.click()
+    running.press("Diagnosis")
     running.until(lambda: running.page.locator(".bars").count() == 1, "the drawer is open")
     running.page.get_by_role("checkbox", name="All families").click()
     looks = 0

@@ -44,7 +44,7 @@ def test_the_drawer_shows_where_calls_went_and_gives_the_run_a_radius(lab: Lab) 
     lab.unfold("Solver")
     lab.start()
     assert lab.page.locator(".bars").count() == 0, "it is closed at first"
-    lab.page.get_by_label("Diagnosis").first.click()
+    lab.press("Diagnosis")
     lab.until(
         lambda: lab.page.locator(".bars").count() == 1 and calls_for(lab, "directions") > 0, "the ledger is there"
     )
@@ -114,7 +114,7 @@ def test_a_noisy_simulator_of_ones_own_is_certified_with_an_interval(
     lab.settle(Seconds="auto", Iterations="auto", Oracle_calls="600", Replicas="1")
     lab.press("Start")
     lab.end("finished")
-    lab.page.get_by_label("Diagnosis").first.click()
+    lab.press("Diagnosis")
     lab.until(lambda: lab.enabled("Certify this point"), "an ended run can be certified")
     lab.press("Certify this point")
     line = lab.page.get_by_text(re.compile("Certificate of iteration"))

@@ -30,7 +30,7 @@ def test_a_closed_drawer_and_closed_rooms_are_not_to_be_seen(lab: Lab) -> None:
     lab.settle(Seconds="auto", Iterations="200", Replicas="2")
     lab.start()
     lab.end("finished")
-    switch, bars = lab.page.get_by_label("Diagnosis").first, lab.page.locator(".bars")
+    switch, bars = lab.page.get_by_role("button", name="Diagnosis", exact=True), lab.page.locator(".bars")
     for _ in range(2):
         switch.click()
         lab.until(lambda: bars.count() == 1 and bars.is_visible(), "the drawer is open")
