@@ -15,11 +15,11 @@ import pytest
 from helpers.serving import serving
 from zoviz.core.parameters import Scale
 from zoviz.core.threads.background_work import in_background
-from zoviz.views.common.bokeh_internals import know_sent_models
 from zoviz.views.common.buttons import download_row
 from zoviz.views.common.search_list import SearchList, SeveralList
 from zoviz.views.common.small_fields import CheckBox, PlaceSlider
 from zoviz.views.controls.parameter_forms import widget_for
+from zoviz.views.upstream.bokeh import know_sent_models
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -34,7 +34,7 @@ LAYERS = (
     ("studies", "ask_tell", "minimize"),
     ("benchmark",),
     ("papers",),
-    ("views/*", "views/common"),
+    ("views/*", "views/common", "views/upstream"),
     ("views/**/",),
     ("views/app",),
     ("views/notebook",),

@@ -23,6 +23,7 @@ TOPICS = {
     "solvers/single_level": {"written_out"},
     "views/pictures": {"linear_problems"},
     "views/plots/catalogue": {"special_plots"},
+    "views/upstream": {"versions"},
 }
 """What concerns several modules of a folder, and hence is named by its topic."""
 FILES = sorted(path for path in TESTS.rglob("test_*.py") if path.relative_to(TESTS).parts[0] not in BESIDE)

@@ -13,7 +13,7 @@ import yaml
 
 from helpers.project import ROOT
 from helpers.sources import for_each
-from zoviz.views.common import bokeh_internals, panel_internals
+from zoviz.views import upstream
 
 MAX_FILE_LINES = 400
 LONGER_FILES = {"zoviz/oracle/oracle.py": 506, "zoviz/runs/engine/worker.py": 450}
@@ -154,4 +154,4 @@ def test_no_path_of_one_machine() -> None:
 
 def test_versions_whose_insides_are_replaced_are_those_that_were_looked_at() -> None:
     required = of_pyproject()
-    assert (required["bokeh"], required["panel"]) == (bokeh_internals.VERSIONS, panel_internals.VERSIONS)
+    assert {name: required[name] for name in upstream.VERSIONS} == upstream.VERSIONS

@@ -14,10 +14,10 @@ from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.studies.experiment import Panel
 from zoviz.views.common.colours import PALETTE
-from zoviz.views.common.panel_internals import inline_styles
 from zoviz.views.plots.catalogue.variance import Variance
 from zoviz.views.plots.line_data import Series, line_data
 from zoviz.views.plots.static import convergence, experiment_figures, plot
+from zoviz.views.upstream.panel import inline_styles
 
 
 @pytest.fixture(scope="module")

@@ -22,9 +22,9 @@ from panel.io.state import state
 
 from helpers.event_loop import result_of
 from zoviz.core.threads.rests import RESTS
-from zoviz.views.common.bokeh_internals import REPLY_AT_ONCE
-from zoviz.views.common.panel_internals import CREATE_SESSION, FILL_DOCUMENT
 from zoviz.views.server.document_thread import DocumentThread, use_document_thread
+from zoviz.views.upstream.bokeh import REPLY_AT_ONCE
+from zoviz.views.upstream.panel import CREATE_SESSION, FILL_DOCUMENT
 
 
 @pytest.fixture(autouse=True)

@@ -34,11 +34,9 @@ from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_styles, know_sent_models
 from zoviz.views.common.connection import watch_connection
 from zoviz.views.common.design import in_cell
 from zoviz.views.common.figure_frame import EVERY
-from zoviz.views.common.panel_internals import drop_views_with_session, messages_wait
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import (
@@ -61,6 +59,8 @@ from zoviz.views.plots.board import PLOTS_AT_ONCE, Board
 from zoviz.views.plots.constraint_rails import ConstraintRails
 from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.run_list import RunList
+from zoviz.views.upstream.bokeh import keep_styles, know_sent_models
+from zoviz.views.upstream.panel import drop_views_with_session, messages_wait
 
 if TYPE_CHECKING:
     from zoviz.views.benchmark.page import BenchmarkPage

@@ -12,11 +12,11 @@ from bokeh.settings import settings
 
 from zoviz.core import defaults
 from zoviz.views.app.kernel import kernel_shell
-from zoviz.views.common.bokeh_internals import (
+from zoviz.views.upstream.bokeh import (
     ignore_known_references,
     read_no_named_files,
 )
-from zoviz.views.common.panel_internals import (
+from zoviz.views.upstream.panel import (
     collect_seldom,
     import_no_addressed_modules,
     send_in_order,
@@ -47,12 +47,13 @@ def configure_process() -> None:
 def _configure() -> None:
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
     settings.perform_error_diagnostics = False  # Bokeh would read the signature of each callback of each page
-    collect_seldom()
-    ignore_known_references()
-    import_no_addressed_modules()
-    read_no_named_files()
-    send_in_order()
     atexit.register(gc.freeze)  # a process that ends need not look for garbage: seconds, where many pages are open
+    if kernel_shell() is None:  # a notebook's process is a person's own
+        collect_seldom()
+        ignore_known_references()
+        import_no_addressed_modules()
+        read_no_named_files()
+        send_in_order()
 
 
 def show_error(error: BaseException) -> None:

@@ -14,7 +14,7 @@ from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.runs.store import Store
 from zoviz.views.app.process import configure_process, show_error
-from zoviz.views.common.panel_internals import drop_views_with_session
+from zoviz.views.upstream.panel import drop_views_with_session
 
 
 def shared_store(url: str | None) -> Store | None:

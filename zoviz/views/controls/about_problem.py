@@ -12,8 +12,8 @@ from bokeh.models import CustomJS
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.solvers.base import Solver
-from zoviz.views.common.panel_internals import TYPESETTER
 from zoviz.views.common.style import details_html
+from zoviz.views.upstream.panel import TYPESETTER
 
 
 def documentation(subject: Problem | Solver) -> str:

@@ -8,8 +8,8 @@ import panel as pn
 from IPython.display import DisplayHandle, display
 
 from zoviz.views.app.process import configure_process
-from zoviz.views.common.panel_internals import OrderedColumn
 from zoviz.views.notebook.page_thread import page_thread
+from zoviz.views.upstream.panel import OrderedColumn
 
 View: TypeAlias = pn.viewable.Viewable | pn.viewable.Viewer
 LOOK: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}

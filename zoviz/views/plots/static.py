@@ -20,7 +20,6 @@ from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.studies.experiment import Panel, array
 from zoviz.views.common.colours import PALETTE, REFERENCE
-from zoviz.views.common.panel_internals import bring_figures_styles
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import (
@@ -37,6 +36,7 @@ from zoviz.views.plots.line_data import (
 )
 from zoviz.views.plots.named_runs import Runs, named_runs
 from zoviz.views.plots.shared_models import log_ticker, strip_columns
+from zoviz.views.upstream.panel import bring_figures_styles
 
 bring_figures_styles()
 

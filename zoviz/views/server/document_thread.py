@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from zoviz.core.threads.rests import RESTS
-from zoviz.views.common.bokeh_internals import know_documents_by_thread, write_documents_with
-from zoviz.views.common.panel_internals import make_documents_with
+from zoviz.views.upstream.bokeh import know_documents_by_thread, write_documents_with
+from zoviz.views.upstream.panel import make_documents_with
 
 _Result = TypeVar("_Result")
 

@@ -17,12 +17,12 @@ from zoviz.problems.base import Problem
 from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.solvers.base import Solver
 from zoviz.views.common.buttons import text_button
-from zoviz.views.common.panel_internals import changes_wait
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.grid_keys import FOCUS_RING, GridKeys
 from zoviz.views.stored.summary import Summaries, Summary
+from zoviz.views.upstream.panel import changes_wait
 
 PAGE = 25
 """Runs on a page of the list."""

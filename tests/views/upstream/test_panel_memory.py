@@ -13,7 +13,7 @@ from helpers.event_loop import result_of
 from helpers.raw_client import Wire
 from helpers.serving import serving
 from helpers.waiting import until
-from zoviz.views.common.panel_internals import drop_views_with_session
+from zoviz.views.upstream.panel import drop_views_with_session
 
 
 def alive(*objects: ref[object]) -> list[bool]:

@@ -16,8 +16,8 @@ from panel.io import document as panel_document
 from helpers.event_loop import result_of
 from helpers.raw_client import Wire, changed, mapped, parts
 from helpers.serving import serving
-from zoviz.views.common import panel_internals
 from zoviz.views.common.style import batched_changes
+from zoviz.views.upstream import panel as panel_internals
 
 
 class Page(NamedTuple):

@@ -1,4 +1,4 @@
-"""The private parts of Bokeh that zoviz replaces; ``tests/views/common/test_bokeh_internals.py`` tells of changes."""
+"""The private parts of Bokeh that zoviz replaces; the test of the same name says when they change."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from bokeh.models import CustomJS
 from bokeh.server.session import ServerSession, _needs_document_lock
 from bokeh.util.warnings import BokehUserWarning
 
-VERSIONS = ">=3.9,<3.10"
-"""Versions of Bokeh for which this was checked."""
+from zoviz.views.upstream import checked
 
 TRANSFORM_ANY_IMAGE = Image.transform
 """Bokeh's own method, before it is replaced."""
@@ -56,6 +55,7 @@ class _DocumentStack(threading.local):
         return self._documents.pop()
 
 
+@checked("bokeh", speed=True)
 def know_documents_by_thread() -> None:
     """Have ``curdoc()`` name the document whose callback the calling thread is in, whatever other threads are at."""
     documents: Any = bokeh.io.doc
@@ -63,6 +63,7 @@ def know_documents_by_thread() -> None:
         documents._PATCHED_CURDOCS = _DocumentStack()
 
 
+@checked("bokeh", speed=True)
 def write_documents_with(do: Callable[[Callable[[], Any]], Awaitable[Any]]) -> None:
     """Have the whole document, for which a browser asks once, written down by ``do``: it takes a quarter of a second.
 
@@ -126,6 +127,7 @@ _KEEP_STYLES = """
 """
 
 
+@checked("bokeh", speed=True)
 def keep_styles(document: Document) -> None:
     """Have BokehJS leave unchanged style sheets alone on a page."""
     document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))
@@ -143,6 +145,7 @@ _KNOW_SENT_MODELS = """
 """
 
 
+@checked("bokeh")
 def know_sent_models(document: Document) -> None:
     """Have a document's page take models that the server has sent for known there.
 

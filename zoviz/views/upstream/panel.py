@@ -1,4 +1,4 @@
-"""The private parts of Panel that zoviz replaces or reads; a test of the same name tells when they change."""
+"""The private parts of Panel that zoviz replaces or reads; the test of the same name says when they change."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ from panel.viewable import Viewable
 from tornado.web import HTTPError
 
 from zoviz.core.threads.rests import RESTS
-
-VERSIONS = ">=1.9.4,<1.10"
-"""Versions of Panel for which this was checked."""
+from zoviz.views.upstream import checked
 
 TYPESETTER = f"{LOCAL_DIST}bundled/katex/katex@{KATEX_VERSION}/dist/katex.min.js"
 """The address at which a server of Panel's has KaTeX, which sets formulas in a browser."""
@@ -71,6 +69,7 @@ def import_no_addressed_modules() -> None:
     route.parse_url_path = _parse_loaded_path
 
 
+@checked("panel", speed=True)
 def make_documents_with(do: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
     """Have the documents of sessions filled by ``do``, in another thread say, before Bokeh has it done by the loop.
 
@@ -95,6 +94,7 @@ def make_documents_with(do: Callable[[Callable[[], None]], Awaitable[None]]) -> 
     kind.on_session_created, kind.initialize_document = on_session_created, initialize_document
 
 
+@checked("panel", speed=True)
 def collect_seldom() -> None:
     """Have what closed pages have left collected now and then, and not after each of them.
 
@@ -198,6 +198,7 @@ def _defer(document: Document, connections: Iterable[ServerConnection], events: 
         _outbox(connection).add(events)
 
 
+@checked("panel")
 def send_in_order() -> None:
     """Have Panel's messages and Bokeh's arrive in the order in which they were written, few and large.
 
@@ -237,6 +238,7 @@ def inline_styles(view: Viewable, root: Any) -> None:
             patch_inline_stylesheets(model)
 
 
+@checked("panel")
 def bring_figures_styles() -> None:
     """Have HoloViews' figures in cells bring Panel's style sheets, where ``pn.extension(inline=True)`` was called.
 
