@@ -90,8 +90,9 @@ class MicroscopeCard(pn.viewable.Viewer):
         self._summary = note("", visible=False, sizing_mode="stretch_width")
         self._family = SearchList.of_room(self.param.curve, 220)
         self._family.visible = False
-        figure = pn.pane.Bokeh(self._make(), sizing_mode="stretch_width", margin=0)
-        self.plot = pn.Column(figure, visible=False, sizing_mode="stretch_width", margin=0)
+        self._figure = pn.pane.Bokeh(self._make(), sizing_mode="stretch_width", margin=0)
+        # Without the figure as long as its ranges have nothing to follow.
+        self.plot = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self.param.watch(lambda _: self._outdate(), "curve")
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -168,6 +169,7 @@ class MicroscopeCard(pn.viewable.Viewer):
             return
         update_changed(self._summary, object=muted_html(self._words(curve)))
         self.source.data = drawn(curve)
+        update_changed(self.plot, objects=[self._figure])
         self._here.location = self._radius or math.nan
         self._best.location = curve.radius
         self._floor.update(top=self.magnified.floor, visible=self.magnified.floor > 0)
