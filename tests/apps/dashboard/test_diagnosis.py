@@ -29,7 +29,7 @@ problem = BlackBox(simulate, bounds=[(-3.0, 3.0)] * 2, x0=[-1.5, -1.5], joint=Tr
 """
 """A simulator with noise of its own; at its solution (2, 1) / sqrt(5) the multiplier is sqrt(5) - 1."""
 INTERVAL = re.compile(
-    r"KKT residual [\d.e+-]+ \((?:<|[\d.e+-]+ to) ([\d.e+-]+)\) with h1 as active .*violation \S+ \(.*cannot tell: h1; "
+    r"KKT residual [\d.e+-]+ \((?:<|[\d.e+-]+ to) ([\d.e+-]+)\) if h1 active .*violation \S+ \(.*cannot tell: h1; "
 )
 
 

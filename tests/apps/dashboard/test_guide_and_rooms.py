@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -315,21 +316,21 @@ def test_rooms_and_buttons_stand_in_one_line_each_on_a_narrow_window(
             ("Gallery", "Experiments", "Stored runs", "Copy link", "Help and keys"),
             ("Start", "Stop", "Undo"),
         ):
-            parts = lab.page.locator("button:visible")  # tabs, too
-            boxes = [parts.get_by_text(name, exact=True).or_(parts.get_by_label(name)).bounding_box() for name in names]
+            button, tab = (partial(lab.page.get_by_role, role, exact=True) for role in ("button", "tab"))
+            boxes = [button(name=name).or_(tab(name=name)).first.bounding_box() for name in names]
             middles = [box["y"] + 0.5 * box["height"] for box in boxes]
             assert max(middles) - min(middles) < 12 and max(box["x"] + box["width"] for box in boxes) <= width
 
 
-# How far down the picture, the multipliers' plot and the row of the first run reach, in pixels of the window.
+# How far down the picture and the last of the four plots reach, in pixels of the window.
 REACH = """
 const low = name => Bokeh.index.find_one(find(name))?.el.getBoundingClientRect().bottom ?? Infinity;
-return ["picture-QuadraticSlice", "plot-Duals"].map(low);
+return ["picture-QuadraticSlice", "plot-Variance"].map(low);
 """
 
 
 @pytest.mark.slow
-def test_picture_multipliers_and_runs_are_seen_without_scrolling(open_lab: Callable[..., Lab], server: Server) -> None:
+def test_picture_plots_and_runs_are_seen_without_scrolling(open_lab: Callable[..., Lab], server: Server) -> None:
     lab = open_lab(server.url, viewport={"width": 1440, "height": 900})
     lab.settle(Seconds="auto", Iterations="300")
     lab.start()

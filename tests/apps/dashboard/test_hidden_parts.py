@@ -35,7 +35,7 @@ def test_a_closed_drawer_and_closed_rooms_are_not_to_be_seen(lab: Lab) -> None:
         switch.click()
         lab.until(lambda: bars.count() == 1 and bars.is_visible(), "the drawer is open")
         assert_nothing_hidden_is_seen(lab, "while it is open")
-        switch.click()
+        lab.press("Close Diagnosis")
         lab.until(lambda: not bars.is_visible(), "the drawer is closed", 10)
         assert not lab.page.get_by_role("button", name="Certify this point").is_visible()
         assert_nothing_hidden_is_seen(lab, "after it was closed")
