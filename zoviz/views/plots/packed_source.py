@@ -96,9 +96,7 @@ class Sources:
         """Return a glyph drawn from all of a source."""
         if source.id not in self._views:
             self._views[source.id] = CDSView(filter=self._everything)
-        # The glyphs of what is selected or muted, of which nothing here is, would each ask the browser for styles.
-        unused: dict[str, Any] = dict.fromkeys(["selection_glyph", "nonselection_glyph", "muted_glyph"])
-        return GlyphRenderer(data_source=source, glyph=glyph, view=self._views[source.id], **unused, **options)
+        return GlyphRenderer(data_source=source, glyph=glyph, view=self._views[source.id], **options)
 
 
 class PackedSource:
