@@ -182,7 +182,7 @@ class Lab:
 
     def notes(self, plot: str = "plot-Gap") -> list[str]:
         """The notes below a plot, one for each reference that needs one."""
-        return self.js("return find(a).below.flatMap(one => one.text?.split(' · ') ?? [])", plot)
+        return self.js("return find(a)?.below.flatMap(one => one.text?.split(' · ') ?? []) ?? []", plot)
 
     def row(self, key: str) -> Any:
         """A run's row above the plots."""

@@ -80,13 +80,13 @@ def test_a_study_outlives_its_page_and_its_server(
     server = serve()
     lab = open_lab(server.url)
     open_room(lab)
-    lab.page.get_by_label("Problems with parameters").fill(" ".join(problems))
-    lab.page.get_by_label("Solvers with parameters").fill(" ".join(size.more_solvers))
-    budget = lab.page.get_by_label("Budget / (n + 1)")
+    lab.page.get_by_role("textbox", name="Problems with parameters", exact=True).fill(" ".join(problems))
+    lab.page.get_by_role("textbox", name="Solvers with parameters", exact=True).fill(" ".join(size.more_solvers))
+    budget = lab.page.get_by_role("textbox", name="Budget / (n + 1)", exact=True)
     budget.press("Control+a")  # else what is filled in comes before what is there
     budget.press_sequentially(str(size.sweeps))
     assert float(budget.input_value()) == size.sweeps
-    lab.page.get_by_label("Name").last.fill("b")
+    lab.page.get_by_role("textbox", name="Name", exact=True).last.fill("b")
     lab.page.keyboard.press("Tab")
     press(lab, "Cost")
     lab.until(lambda: lab.page.get_by_text(f"{cells} runs to do").count() == 1, "its cost is told", 300)

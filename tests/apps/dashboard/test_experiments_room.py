@@ -55,7 +55,7 @@ def test_a_click_on_a_card_runs_it_with_the_papers_number_on_the_plot(lab: Lab, 
     lab.until(lambda: any(text.startswith(label) for text in lab.notes(plot)), f"{plot} has {label}", PATIENCE)
     drawn, ranged = lab.js(PRINTED, plot)
     assert drawn >= 1 and ranged == 0, "the ranges are those of what is measured"
-    assert "room=" not in lab.page.url, "the room of the run is open"
+    lab.until(lambda: "room=" not in lab.page.url, "the address is that of the room of the run")
 
 
 @pytest.mark.slow

@@ -96,11 +96,11 @@ def test_two_solvers_are_compared_on_a_noisy_problem_and_drawn_for_print(lab: La
         clicks("option", solver)
         clicks("button", "Start")
         lab.end("finished")
-    clicks("tab", "Compare")
     with lab.page.expect_download(timeout=120_000) as coming:
-        lab.page.get_by_role("button", name="Figure for print").click()
-        clicks.count += 1
+        clicks("button", "Figure for print")
     assert coming.value.suggested_filename.endswith(".zip")
+    clicks("tab", "Compare")
+    lab.until(lambda: lab.page.get_by_text("pairs").count(), "the runs are compared")
     print(f"{clicks.count} clicks")
 
 
@@ -123,5 +123,5 @@ def test_why_a_run_is_stuck_is_said_at_once_and_in_full_after_a_click(lab: Lab) 
     lab.until(lambda: verdict.count() and verdict.inner_text() in ("stalled", "converging"), "a verdict is given")
     print(lab.page.locator(".zoviz-said").inner_text())
     clicks("button", "Diagnosis")
-    lab.until(lambda: lab.page.get_by_text("Where the calls went").count(), "the drawer has the ledger")
+    lab.until(lambda: lab.page.locator(".bars").is_visible(), "the drawer has the ledger")
     assert clicks.count == 2
