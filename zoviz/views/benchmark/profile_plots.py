@@ -75,6 +75,7 @@ class ProfilePlot:
             y_label,
             height=_HEIGHT,
             x_axis_type="log",
+            x_range=(0.1, 10.0),
             y_range=(-0.03, 1.03),
         )
         self.figure.patches("xs", "ys", fill_color="colour", fill_alpha=0.12, line_color=None, source=self.bands)
@@ -94,6 +95,8 @@ class ProfilePlot:
         data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "dash": [], "solver": []}
         if profile is not None:
             left, right = self._ends(profile)
+            if self.figure.x_range.reset_end != right or self.figure.x_range.reset_start != left:  # else a zoom is lost
+                self.figure.x_range.update(reset_start=left, reset_end=right, start=left, end=right)
             for s, solver in enumerate(profile.solvers):
                 x, y = staircase(profile.x[s], profile.y[s], left, right)
                 data["xs"].append(x)
