@@ -12,6 +12,7 @@ from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.first_look import CALLS, FirstLook, first_look
 from zoviz.problems.base import Problem
 from zoviz.problems.user.base import Simulation
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.style import muted_html, note, update_changed
 
 
@@ -28,8 +29,7 @@ class FirstLookCard(pn.viewable.Viewer):
         super().__init__(**params)
         self._problem: Problem | None = None
         self._work: Future[FirstLook] | None = None
-        self.button = pn.widgets.Button(label=f"Try it: {CALLS} calls", margin=(2, 10))
-        self.button.on_click(lambda _: self.begin())
+        self.button = text_button(f"Try it: {CALLS} calls", self.begin, margin=(2, 10))
         self.note = note("", margin=(2, 10, 6, 10), sizing_mode="stretch_width")
         self._column = pn.Column(sizing_mode="stretch_width", margin=0)
 

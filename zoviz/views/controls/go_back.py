@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 
 from zoviz.diagnosis.verdict import Verdict, Word
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.drags import drags, iteration_at
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import update_changed
@@ -35,13 +36,13 @@ class GoBack(pn.viewable.Viewer):
         self._controller = controller
         self.at: int | None = None
         self._picked = False
-        self.button = pn.widgets.Button(
-            label="Go back",
+        self.button = text_button(
+            "Go back",
+            self._go,
             margin=(0, 3),
             visible=False,
             description="Ends the run, repeats it up to there, and waits for changes; its lines stay.",
         )
-        self.button.on_click(lambda _: self._go())
         # A second double click on the same place counts, too.
         controller.runs_shown.param.watch(lambda event: self._pick(*event.new), "picked", onlychanged=False)
         controller.param.watch(lambda _: self._show(None), "run")

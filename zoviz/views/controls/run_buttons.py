@@ -15,6 +15,7 @@ from bokeh.models.widgets import Div
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.connection import STATUS
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import update_changed
@@ -58,7 +59,11 @@ class RunButtons(pn.viewable.Viewer):
             "undo": controller.undo,
         }
         self._pressed = -DOUBLE_CLICK
-        self.buttons = {name: self._button(name, command) for name, command in commands.items()}
+        look: dict[str, Any] = {"width": 64, "margin": (0, 3)}
+        self.buttons = {
+            name: text_button(name.capitalize(), command, first=name == "start", **look)
+            for name, command in commands.items()
+        }
         self._row = pn.Row(*self.buttons.values(), margin=0, css_classes=["zoviz-buttons"])
         self.buttons["undo"].description = "Undo the last parameter change."
         self._enable(controller)
@@ -66,13 +71,6 @@ class RunButtons(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._row
-
-    @staticmethod
-    def _button(name: str, command: Callable[[], None]) -> pn.widgets.Button:
-        kind = "primary" if name == "start" else "default"
-        button = pn.widgets.Button(label=name.capitalize(), color=kind, width=64, margin=(0, 3))
-        button.on_click(lambda _: command())
-        return button
 
     def _start_or_pause(self, controller: RunController) -> None:
         """Start, pause or go on; the second click of a double click is no Pause of the run that the first began."""

@@ -65,7 +65,12 @@ _FIT = """
         const log = x_range.tags[0]?.x_scale.type === "LogScale";
         follow(x_range, across, log, 0.005, [log ? 1 : 0, 1000]);
     };
-    queueMicrotask(fit);  // once a figure is laid out that has just got its size
+    if (x_range.fit_due) return;  // one message has the lines of several runs
+    x_range.fit_due = true;
+    queueMicrotask(() => {  // once a figure is laid out that has just got its size
+        x_range.fit_due = false;
+        fit();
+    });
 """
 
 
