@@ -6,6 +6,8 @@ from pathlib import Path
 
 import param
 import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 from helpers.waiting import until
 from zoviz import Run, Store
@@ -45,6 +47,21 @@ def test_what_an_address_should_not_say_is_left_out_and_told() -> None:
     complaints = apply_query(form, query)
     assert len(complaints) == 3 and "'Nonsense'" in complaints[0] and "primal_step" in complaints[1]
     assert form.settings.seed == 3 and form.picker.solver.primal_step is None and form.picker.problem.n == 50
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["a new page", "a page with the room"])
+def test_a_page_opens_the_experiment_that_its_address_names(made: bool) -> None:
+    """The room is made after the address is read, once the page stands."""
+    page = Dashboard()
+    with set_curdoc(Document()):
+        if made:
+            page.rooms.fill("experiments")
+        page.read_address("?room=experiments&experiment=splm-fig-1")
+        page.rooms.begin()
+    assert page.rooms.open == "experiments" and page.experiments is not None
+    assert page.experiments.experiment == "splm-fig-1"
+    page.read_address("?room=experiments")
+    assert page.experiments.experiment == ""
 
 
 def test_a_page_shows_the_stored_runs_that_its_address_names(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ class Dashboard(pn.viewable.Viewer):
         if problem is not None or solver is not None:
             self.rooms.open = RUN
         self._address = self._seen_query = self._query
-        self._shown = ("", self.rooms.open, "")
+        self._shown, self._experiment = ("", self.rooms.open, ""), ""  # the latter of the address, for its room
         self.controller.param.watch(lambda _: self._show_run(), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
@@ -243,7 +243,8 @@ class Dashboard(pn.viewable.Viewer):
     def _make_experiments(self) -> ExperimentsPage:
         from zoviz.views.experiments.page import ExperimentsPage  # with all that the papers' experiments import
 
-        self.experiments = ExperimentsPage(self.controller, self.begin_live, self._refusal)
+        named = {"experiment": self._experiment}
+        self.experiments = ExperimentsPage(self.controller, self.begin_live, self._refusal, **named)
         return self.experiments
 
     def _refusal(self, live: Live) -> str:
@@ -433,8 +434,10 @@ class Dashboard(pn.viewable.Viewer):
         room = values.get("room", RUN if named else self.rooms.open)
         if room in self.rooms.names:
             self.rooms.open = room
-        if self.experiments is not None and room == EXPERIMENTS:
-            self.experiments.experiment = values.get("experiment", "")
+        if room == EXPERIMENTS:
+            self._experiment = values.get("experiment", "")
+            if self.experiments is not None:
+                self.experiments.experiment = self._experiment
         complaints = apply_view(self.board, query)
         if named:
             complaints += [*apply_query(self.form, query), *show_runs(self.controller, query)]
@@ -465,8 +468,9 @@ class Dashboard(pn.viewable.Viewer):
     @property
     def _open_experiment(self) -> str:
         """The name of the experiment whose sheet is in sight; "" where none is."""
-        there = self.experiments is not None and self.rooms.open == EXPERIMENTS
-        return self.experiments.experiment if there and self.experiments is not None else ""
+        if self.rooms.open != EXPERIMENTS:
+            return ""
+        return self._experiment if self.experiments is None else self.experiments.experiment
 
     def _header(self) -> tuple[Header, Guide]:
         """The rooms' tabs and what is of use in all of them, and the help with the page's keys."""
