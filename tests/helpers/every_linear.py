@@ -17,6 +17,7 @@ from zoviz.problems.linear import LinearlyConstrained
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 from zoviz.solvers.linear.base import LinearMethod
+from zoviz.solvers.linear.recursive_base import RecursiveMethod
 
 SOLVERS = {n: c for n, c in discover("zoviz.solvers", LinearMethod).items() if c.__module__[:6] == "zoviz."}
 OTHERS = {
@@ -51,7 +52,7 @@ def solver_of(name: str, form: str, **settings: Any) -> Solver:
 def marks(name: str, form: str, rows: str) -> list[pytest.MarkDecorator]:
     """Slow, for what need not be tried every time."""
     every_time = {"stochastic": ("equations", "inequalities", "sampled"), "zeroth-order": ("free",)}[form]
-    if SOLVERS[name].__module__.startswith("zoviz.solvers.linear_storm.") and form == "stochastic":
+    if issubclass(SOLVERS[name], RecursiveMethod) and form == "stochastic":
         # One step serves all of these: the hardest rows that each accepts will do.
         every_time = ("sampled",) if SOLVERS[name].takes_samples else ("inequalities",)
     return [] if rows in every_time or (name == "EliminatedSGD" and rows == "free") else [pytest.mark.slow]

@@ -45,7 +45,6 @@ LAYERS = (
 LEFT_OF_PROBLEMS = ("oracle", "estimators", "solvers", "runs")
 # What a kind of solver shares with another, although both are of one layer.
 BASES = {
-    "solvers/linear_storm": {"solvers/linear/base.py"},
     "solvers/single_level": {"solvers/bilevel/base.py"},
     "views/benchmark": {"views/compare/paired_sentences.py", "views/plots/paper_figure.py"},
     "views/experiments": {"views/plots/base.py"},

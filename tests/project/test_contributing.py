@@ -19,9 +19,9 @@ import sys
 sys.path.insert(0, {root!r})
 import numpy as np
 
-import zoviz.solvers.constrained
+import zoviz.solvers.saddle
 
-zoviz.solvers.constrained.__path__.append({folder!r})  # as if the file lay there
+zoviz.solvers.saddle.__path__.append({folder!r})  # as if the file lay there
 
 from zoviz import Run
 from zoviz.problems import LoadTracking, NonconvexQCQP
@@ -29,7 +29,7 @@ from zoviz.core.registry import discover
 from zoviz.solvers import Solver
 
 found = discover("zoviz.solvers", Solver)
-assert "QuadraticPenalty" in found and found["QuadraticPenalty"].__module__ == "zoviz.solvers.constrained.penalty"
+assert "QuadraticPenalty" in found and found["QuadraticPenalty"].__module__ == "zoviz.solvers.saddle.penalty"
 for problem in (LoadTracking(n=10), NonconvexQCQP(n=10)):
     solver = found["QuadraticPenalty"]()
     run = Run(problem=problem, solver=solver, replicas=4, iterations=800)

@@ -32,9 +32,9 @@ MOVED = (
     "solvers/base",
     "solvers/bilevel/base",
     "solvers/bilevel/sobow",
-    "solvers/constrained/extragradient",
-    "solvers/constrained/proximal_point",
-    "solvers/constrained/zo_splm",
+    "solvers/saddle/extragradient",
+    "solvers/saddle/proximal_point",
+    "solvers/saddle/zo_splm",
     "solvers/linear/storm_alm",
 )
 GO_ON = """

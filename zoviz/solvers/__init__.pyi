@@ -18,17 +18,6 @@ from zoviz.solvers.bilevel.sobow import SOBOW as _SOBOW
 from zoviz.solvers.bilevel.sogd import SOGD as _SOGD
 from zoviz.solvers.bilevel.zo_sogd import ZOSOGD as _ZOSOGD
 from zoviz.solvers.bilevel.zo_sogd_adam import ZOSOGDAdam as _ZOSOGDAdam
-from zoviz.solvers.constrained.dszog import DSZOG as _DSZOG
-from zoviz.solvers.constrained.ogda_rr import OGDARR as _OGDARR
-from zoviz.solvers.constrained.proximal_point import ProximalPoint as _ProximalPoint
-from zoviz.solvers.constrained.szo_conex import SZOConEX as _SZOConEX
-from zoviz.solvers.constrained.zo_alm import ZOALM as _ZOALM
-from zoviz.solvers.constrained.zo_ialm import ZOiALM as _ZOiALM
-from zoviz.solvers.constrained.zo_splm import ZOSPLM as _ZOSPLM
-from zoviz.solvers.constrained.zobceg import ZOBCEG as _ZOBCEG
-from zoviz.solvers.constrained.zoceg import ZOCEG as _ZOCEG
-from zoviz.solvers.constrained.zoeg import ZOEG as _ZOEG
-from zoviz.solvers.constrained.zogda import ZOGDA as _ZOGDA
 from zoviz.solvers.external.cma_es import CMAES as _CMAES
 from zoviz.solvers.external.cobyla_cobyqa import COBYLA as _COBYLA
 from zoviz.solvers.external.cobyla_cobyqa import COBYQA as _COBYQA
@@ -37,16 +26,27 @@ from zoviz.solvers.external.slsqp_trust_constr import SLSQP as _SLSQP
 from zoviz.solvers.external.slsqp_trust_constr import TrustConstr as _TrustConstr
 from zoviz.solvers.linear.eliminated_sgd import EliminatedSGD as _EliminatedSGD
 from zoviz.solvers.linear.linearised_alm import LinearisedALM as _LinearisedALM
+from zoviz.solvers.linear.linearised_storm_alm import LinearisedStormALM as _LinearisedStormALM
 from zoviz.solvers.linear.penalty_sgd import PenaltySGD as _PenaltySGD
 from zoviz.solvers.linear.sampled_alm import SampledALM as _SampledALM
 from zoviz.solvers.linear.smoothed_alm import SmoothedALM as _SmoothedALM
+from zoviz.solvers.linear.stochastic_ialm import StochasticIALM as _StochasticIALM
 from zoviz.solvers.linear.storm_alm import StormALM as _StormALM
+from zoviz.solvers.linear.storm_penalty import StormPenalty as _StormPenalty
 from zoviz.solvers.linear.storm_sampled_alm import StormSampledALM as _StormSampledALM
-from zoviz.solvers.linear_storm.linearised_storm_alm import LinearisedStormALM as _LinearisedStormALM
-from zoviz.solvers.linear_storm.stochastic_ialm import StochasticIALM as _StochasticIALM
-from zoviz.solvers.linear_storm.storm_penalty import StormPenalty as _StormPenalty
-from zoviz.solvers.linear_storm.truncated_storm_penalty import TruncatedStormPenalty as _TruncatedStormPenalty
+from zoviz.solvers.linear.truncated_storm_penalty import TruncatedStormPenalty as _TruncatedStormPenalty
 from zoviz.solvers.portfolio.portfolio import Portfolio as _Portfolio
+from zoviz.solvers.saddle.dszog import DSZOG as _DSZOG
+from zoviz.solvers.saddle.ogda_rr import OGDARR as _OGDARR
+from zoviz.solvers.saddle.proximal_point import ProximalPoint as _ProximalPoint
+from zoviz.solvers.saddle.szo_conex import SZOConEX as _SZOConEX
+from zoviz.solvers.saddle.zo_alm import ZOALM as _ZOALM
+from zoviz.solvers.saddle.zo_ialm import ZOiALM as _ZOiALM
+from zoviz.solvers.saddle.zo_splm import ZOSPLM as _ZOSPLM
+from zoviz.solvers.saddle.zobceg import ZOBCEG as _ZOBCEG
+from zoviz.solvers.saddle.zoceg import ZOCEG as _ZOCEG
+from zoviz.solvers.saddle.zoeg import ZOEG as _ZOEG
+from zoviz.solvers.saddle.zogda import ZOGDA as _ZOGDA
 from zoviz.solvers.single_level.zo_adam import ZOAdam as _ZOAdam
 from zoviz.solvers.single_level.zo_conserv_sgd import ZOConservSGD as _ZOConservSGD
 from zoviz.solvers.single_level.zo_gd import ZOGD as _ZOGD
@@ -833,29 +833,6 @@ class ZOSignSGD(_ZOSignSGD):
         name: str | None = None,
     ) -> None: ...
 
-class LinearisedStormALM(_LinearisedStormALM):
-    dual_step: float | None
-    momentum: float | None
-    penalty: float | None
-    gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int | None
-    batch_size: int
-    primal_step: float | None
-    estimator: GradientEstimator
-    def __init__(
-        self,
-        *,
-        dual_step: float | None = None,
-        momentum: float | None = None,
-        penalty: float | None = None,
-        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int | None = None,
-        batch_size: int = 1,
-        primal_step: float | None = None,
-        estimator: GradientEstimator = ...,
-        name: str | None = None,
-    ) -> None: ...
-
 class OAGD(_OAGD):
     inner_steps: int
     window: int
@@ -980,6 +957,95 @@ class SmoothedALM(_SmoothedALM):
         name: str | None = None,
     ) -> None: ...
 
+class LinearisedStormALM(_LinearisedStormALM):
+    dual_step: float | None
+    momentum: float | None
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int | None
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        dual_step: float | None = None,
+        momentum: float | None = None,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int | None = None,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class SOBBO(_SOBBO, SOBOW):
+    geometry: Literal["adaptive", "euclidean"]
+    square_decay: float
+    floor: float
+    window: int
+    decay: float
+    system_iterations: int
+    system_radius: float | None
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        geometry: Literal["adaptive", "euclidean"] = "adaptive",
+        square_decay: float = 0.999,
+        floor: float = 1e-08,
+        window: int = 5,
+        decay: float = 0.9,
+        system_iterations: int = 5,
+        system_radius: float | None = None,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class SOGD(_SOGD):
+    system_step: float | None
+    inner_weight: float
+    system_weight: float
+    outer_weight: float
+    schedule: Literal["practice", "theory"]
+    offset: float | None
+    inner_factor: float | None
+    system_factor: float | None
+    outer_factor: float | None
+    project_inner: bool
+    system_radius: float | None
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        system_step: float | None = None,
+        inner_weight: float = 0.99,
+        system_weight: float = 0.99,
+        outer_weight: float = 0.99,
+        schedule: Literal["practice", "theory"] = "practice",
+        offset: float | None = None,
+        inner_factor: float | None = None,
+        system_factor: float | None = None,
+        outer_factor: float | None = None,
+        project_inner: bool = True,
+        system_radius: float | None = None,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
 class StochasticIALM(_StochasticIALM):
     dual_step: float | None
     penalty_growth: float
@@ -1051,36 +1117,11 @@ class TruncatedStormPenalty(_TruncatedStormPenalty):
         name: str | None = None,
     ) -> None: ...
 
-class SOBBO(_SOBBO, SOBOW):
-    geometry: Literal["adaptive", "euclidean"]
-    square_decay: float
-    floor: float
-    window: int
-    decay: float
-    system_iterations: int
-    system_radius: float | None
-    inner_step: float | None
-    outer_step: float | None
-    outer_batch: int
-    inner_batch: int
-    def __init__(
-        self,
-        *,
-        geometry: Literal["adaptive", "euclidean"] = "adaptive",
-        square_decay: float = 0.999,
-        floor: float = 1e-08,
-        window: int = 5,
-        decay: float = 0.9,
-        system_iterations: int = 5,
-        system_radius: float | None = None,
-        inner_step: float | None = None,
-        outer_step: float | None = None,
-        outer_batch: int = 1,
-        inner_batch: int = 1,
-        name: str | None = None,
-    ) -> None: ...
-
-class SOGD(_SOGD):
+class ZOSOGD(_ZOSOGD):
+    product_radius: float
+    product_factor: float | None
+    estimator: GradientEstimator
+    outer_estimator: GradientEstimator
     system_step: float | None
     inner_weight: float
     system_weight: float
@@ -1099,6 +1140,10 @@ class SOGD(_SOGD):
     def __init__(
         self,
         *,
+        product_radius: float = 0.01,
+        product_factor: float | None = None,
+        estimator: GradientEstimator = ...,
+        outer_estimator: GradientEstimator = ...,
         system_step: float | None = None,
         inner_weight: float = 0.99,
         system_weight: float = 0.99,
@@ -1190,51 +1235,6 @@ class StormSampledALM(_StormSampledALM):
         batch_size: int = 1,
         primal_step: float | None = None,
         estimator: GradientEstimator = ...,
-        name: str | None = None,
-    ) -> None: ...
-
-class ZOSOGD(_ZOSOGD):
-    product_radius: float
-    product_factor: float | None
-    estimator: GradientEstimator
-    outer_estimator: GradientEstimator
-    system_step: float | None
-    inner_weight: float
-    system_weight: float
-    outer_weight: float
-    schedule: Literal["practice", "theory"]
-    offset: float | None
-    inner_factor: float | None
-    system_factor: float | None
-    outer_factor: float | None
-    project_inner: bool
-    system_radius: float | None
-    inner_step: float | None
-    outer_step: float | None
-    outer_batch: int
-    inner_batch: int
-    def __init__(
-        self,
-        *,
-        product_radius: float = 0.01,
-        product_factor: float | None = None,
-        estimator: GradientEstimator = ...,
-        outer_estimator: GradientEstimator = ...,
-        system_step: float | None = None,
-        inner_weight: float = 0.99,
-        system_weight: float = 0.99,
-        outer_weight: float = 0.99,
-        schedule: Literal["practice", "theory"] = "practice",
-        offset: float | None = None,
-        inner_factor: float | None = None,
-        system_factor: float | None = None,
-        outer_factor: float | None = None,
-        project_inner: bool = True,
-        system_radius: float | None = None,
-        inner_step: float | None = None,
-        outer_step: float | None = None,
-        outer_batch: int = 1,
-        inner_batch: int = 1,
         name: str | None = None,
     ) -> None: ...
 

@@ -16,7 +16,7 @@ from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import StepCallback
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.solvers.constrained.proximal_point import ProximalPoint
+from zoviz.solvers.saddle.proximal_point import ProximalPoint
 
 SPECIAL = ("linear rows", "sampled rows", "rounds")
 PAIRS = [(solver, kind) for kind in PROBLEMS for solver in OWN]

@@ -17,9 +17,9 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 from zoviz.problems.engineering.welded_beam import WeldedBeam
 from zoviz.problems.power.load_tracking import LoadTracking
-from zoviz.solvers.constrained.zoceg import ZOCEG
 from zoviz.solvers.external.cobyla_cobyqa import COBYLA
 from zoviz.solvers.portfolio.choice import matched
+from zoviz.solvers.saddle.zoceg import ZOCEG
 
 SIMULATION = "a, b = map(float, open(0).read().split())\nprint((a - 2) ** 2 + (b - 1) ** 2, a + b - 2, a * a - b)\n"
 

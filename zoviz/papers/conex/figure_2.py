@@ -19,7 +19,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS, STATIONARITY, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.constrained.proximal_point import ProximalPoint
+from zoviz.solvers.saddle.proximal_point import ProximalPoint
 
 STAGES = 50
 """K."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from zoviz.papers.conex.methods import OURS, conex
 from zoviz.papers.proximal_stages import BENT, CONCAVE, StagesExperiment
-from zoviz.solvers.constrained.szo_conex import SZOConEX
+from zoviz.solvers.saddle.szo_conex import SZOConEX
 
 RADIUS, DIRECTIONS = 1e-6, 10
 

@@ -10,7 +10,7 @@ from zoviz.solvers.bayesian.admmbo import ADMMBO
 from zoviz.solvers.bayesian.albo import ALBO, SlackAL
 from zoviz.solvers.bayesian.base import BayesianSolver
 from zoviz.solvers.bayesian.pesc_lite import PESCLite
-from zoviz.solvers.constrained.szo_conex import SZOConEX
+from zoviz.solvers.saddle.szo_conex import SZOConEX
 from zoviz.solvers.step_rules import FAR
 
 OURS, PLAIN = "SZO-ConEX", "SZO-ConEX, θ = 0"

@@ -23,7 +23,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.quadratic.base import Quadratics
 from zoviz.solvers import ZOSPLM
-from zoviz.solvers.constrained.zo_splm import SPLMState
+from zoviz.solvers.saddle.zo_splm import SPLMState
 from zoviz.solvers.step_rules import FAR
 from zoviz.studies.experiment import (
     Claim,

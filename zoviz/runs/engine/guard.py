@@ -14,7 +14,7 @@ from zoviz.core.units import as_box
 from zoviz.oracle import Oracle
 from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.engine.trace import Trace
-from zoviz.solvers.restoration import violation_of
+from zoviz.solvers.saddle.restoration import violation_of
 
 EVERY = 5
 """Iterations from one look to the next: even a short look costs a twentieth of the smallest steps."""

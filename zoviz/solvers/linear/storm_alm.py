@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import SHORT_HORIZON, Lifted
+from zoviz.solvers.linear.momentum import MomentumMethod
 from zoviz.solvers.linear.smoothed_base import THEORY, Candidate, SmoothedMethod, SmoothedViews, storm_square
 
 
@@ -33,28 +32,12 @@ class Recursive(SmoothedViews, _Recursive):
     __slots__ = ()
 
 
-class StormMethod(SmoothedMethod):
-    """A method whose estimates are corrected, not replaced, by each new sample."""
+class StormMethod(MomentumMethod, SmoothedMethod):
+    """A smoothed method whose estimates are corrected, not replaced, by each new sample."""
 
     __abstract = True
 
     live: ClassVar[tuple[str, ...]] = (*SmoothedMethod.live, "momentum")
-    gradients_per_step = 2
-
-    momentum = Scale(
-        None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
-    )
-
-    @property
-    def first_batch(self) -> int:
-        """The number N = ceil(T^(1/3)) of samples of the first estimate."""
-        return math.ceil(self.length ** (1.0 / 3.0) - 1e-9)
-
-    def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return why the method cannot run: the recursion needs the same sample at two points."""
-        if problem.contract == "independent":
-            return f"{self.title} needs one sample at two points: choose another noise contract than independent."
-        return super().unsupported_reason(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the steps of ``SmoothedALM``, but of order T^(-1/3), and the momentum a = min{1, (400 / T)^(2/3)}.

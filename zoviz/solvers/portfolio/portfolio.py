@@ -20,14 +20,14 @@ from zoviz.oracle import Oracle, Purpose, Stage
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.constrained.zo_splm import ZOSPLM
-from zoviz.solvers.constrained.zobceg import ZOBCEG
-from zoviz.solvers.constrained.zoceg import ZOCEG
-from zoviz.solvers.constrained.zoeg import ZOEG
 from zoviz.solvers.external.cma_es import CMAES
 from zoviz.solvers.external.cobyla_cobyqa import COBYLA, COBYQA
 from zoviz.solvers.external.nomad import NOMAD
 from zoviz.solvers.external.slsqp_trust_constr import SLSQP, TrustConstr
+from zoviz.solvers.saddle.zo_splm import ZOSPLM
+from zoviz.solvers.saddle.zobceg import ZOBCEG
+from zoviz.solvers.saddle.zoceg import ZOCEG
+from zoviz.solvers.saddle.zoeg import ZOEG
 from zoviz.solvers.sqp.zosqp import ZOSQP
 
 MEMBERS = (ZOSQP, ALSPG, SLSQP, COBYLA, COBYQA, TrustConstr, CMAES, NOMAD, ZOSPLM, ZOCEG, ZOBCEG, ZOEG)

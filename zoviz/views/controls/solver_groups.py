@@ -5,9 +5,8 @@ from __future__ import annotations
 from zoviz.solvers.base import Solver
 
 METHODS = {
-    "constrained": "Zeroth-order, constrained",
+    "saddle": "Zeroth-order, constrained",
     "linear": "Linear constraints",
-    "linear_storm": "Linear constraints",
     "bilevel": "Online bilevel",
     "single_level": "Online, single-level",
     "augmented_lagrangian": "General black boxes",

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
-from zoviz.solvers.linear.base import SHORT_HORIZON, Estimates, Lifted, PenalisedMethod, Views, row_square
+from zoviz.solvers.linear.base import SHORT_HORIZON, Estimates, Lifted, Views, row_square
+from zoviz.solvers.linear.momentum import MomentumMethod
 
 
 class _Corrected(NamedTuple):
@@ -37,7 +36,7 @@ class Corrected(Views, _Corrected):
     __slots__ = ()
 
 
-class RecursiveMethod(PenalisedMethod):
+class RecursiveMethod(MomentumMethod):
     r"""A method of projected steps along a recursive estimate of the gradient of an augmented Lagrangian.
 
     .. math::
@@ -52,23 +51,12 @@ class RecursiveMethod(PenalisedMethod):
 
     __abstract = True
 
-    live: ClassVar[tuple[str, ...]] = (*PenalisedMethod.live, "momentum")
-    gradients_per_step = 2
+    live: ClassVar[tuple[str, ...]] = (*MomentumMethod.live, "momentum")
     copies_per_step = 2
     powers: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.0)
     """Powers of t by which the penalty grows, and by which step and momentum fall."""
     stiffness: ClassVar[float] = 4.0
     """rho ||A||^2 / L_f to start with: as for ``LinearisedALM``; more where no multipliers help (chosen by trial)."""
-
-    momentum = Scale(
-        None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
-    )
-
-    def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return why the method cannot run: the recursion needs the same sample at two points."""
-        if problem.contract == "independent":
-            return f"{self.title} needs one sample at two points: choose another noise contract than independent."
-        return super().unsupported_reason(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return rho = s L_f / ||A||^2, s = 4 or 30, tau = 1 / [2 (L_f + rho ||A||^2)] and a = 1 to start with; ours.
@@ -83,11 +71,6 @@ class RecursiveMethod(PenalisedMethod):
             "momentum": 1.0,
             "estimator.smoothing_radius": self.radius(problem, constants),
         }
-
-    @property
-    def first_batch(self) -> int:
-        """The number N = ceil(T^(1/3)) of samples of a first estimate."""
-        return math.ceil(self.length ** (1.0 / 3.0) - 1e-9)
 
     def factors(self, iteration: int) -> tuple[float, float, float]:
         """Return the factors of the penalty, the step and the momentum at an iteration."""

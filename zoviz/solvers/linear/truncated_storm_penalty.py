@@ -10,7 +10,7 @@ from zoviz.core.parameters import Scale
 from zoviz.core.types import Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.linear.base import Estimates
-from zoviz.solvers.linear_storm.base import RecursiveMethod
+from zoviz.solvers.linear.recursive_base import RecursiveMethod
 
 
 class TruncatedStormPenalty(RecursiveMethod):

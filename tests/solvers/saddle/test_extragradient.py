@@ -26,7 +26,7 @@ from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import Problem
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
-from zoviz.solvers.constrained.extragradient import Field
+from zoviz.solvers.saddle.extragradient import Field
 
 
 def joint_field(problem: Problem, x: Array, y: Array, radius: float, u: Array) -> tuple[Array, Array]:

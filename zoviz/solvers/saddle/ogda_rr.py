@@ -16,7 +16,7 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.constrained.extragradient import Field
+from zoviz.solvers.saddle.extragradient import Field
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     balanced_step,

@@ -15,7 +15,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.restoration import (
+from zoviz.solvers.saddle.restoration import (
     Restoration,
     begin,
     first_place,

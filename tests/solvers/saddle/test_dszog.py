@@ -12,7 +12,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.problems import BlackBox, DistributedConsensus, LoadTracking, NonconvexQCQP, Problem, SpeedReducer
 from zoviz.solvers import DSZOG
-from zoviz.solvers.constrained.dszog import Growth
+from zoviz.solvers.saddle.dszog import Growth
 
 A, B, ETA, ETA_P, BETA, LAM, DECAY, RADIUS, K = 0.3, 0.2, 0.1, 0.4, 1.5, 0.7, 0.9, 0.1, 3
 GIVEN = {

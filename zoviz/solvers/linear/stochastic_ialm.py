@@ -12,7 +12,7 @@ from zoviz.core.parameters import Scale
 from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.linear.base import SHORT_HORIZON, Lifted
-from zoviz.solvers.linear_storm.base import Corrected, RecursiveMethod
+from zoviz.solvers.linear.recursive_base import Corrected, RecursiveMethod
 
 
 class StochasticIALM(RecursiveMethod):

@@ -11,7 +11,7 @@ from zoviz.estimators.scalars import Lagrangian, Watch
 from zoviz.papers.robustness.known_constants import without_constants
 from zoviz.problems import BlackBox, ConexQCQP, NonconvexQCQP, Spring
 from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
-from zoviz.solvers.augmentation import Augmentation, first_augmentation
+from zoviz.solvers.saddle.augmentation import Augmentation, first_augmentation
 
 
 def value(f: list[float], h: list[list[float]]) -> Evaluation:
@@ -81,7 +81,7 @@ def test_a_curved_valley_is_followed(cls: type[Solver], monkeypatch: pytest.Monk
     left = []
     for near in (None, 0.0):
         if near is not None:
-            monkeypatch.setattr("zoviz.solvers.augmentation._NEAR", near)
+            monkeypatch.setattr("zoviz.solvers.saddle.augmentation._NEAR", near)
         run = Run(Spring(), cls(), replicas=8, iterations=3000, seed=1)
         run.run()
         gap = np.abs(run.trace["gap"])
@@ -182,7 +182,8 @@ def test_a_window_is_as_long_as_blocks_take_to_move_every_variable(
     monkeypatch: pytest.MonkeyPatch, as_blocks_move: bool
 ) -> None:
     """Else ZOBCEG, which moves five of fifty variables a time, takes slow progress for none, and penalties grow."""
-    monkeypatch.setattr("zoviz.solvers.augmentation._NEAR", 0.0)  # near the boundary that would see slow progress, too
+    # Near the boundary that would see slow progress, too.
+    monkeypatch.setattr("zoviz.solvers.saddle.augmentation._NEAR", 0.0)
     if not as_blocks_move:
         monkeypatch.setattr(ZOBCEG, "pass_length", lambda self, n: 1.0)
     problem = without_constants(ConexQCQP(n=50))

@@ -14,8 +14,8 @@ from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, NonconvexQCQP, Spring
 from zoviz.runs.run import Run
 from zoviz.solvers import SZOConEX
-from zoviz.solvers.constrained import szo_conex as module
-from zoviz.solvers.constrained.szo_conex import ConEXState
+from zoviz.solvers.saddle import szo_conex as module
+from zoviz.solvers.saddle.szo_conex import ConEXState
 
 EXACT = {"smoothing_radius": 1.0, "differences": "central"}
 """Central differences of a quadratic along the coordinates are its gradient, whatever their length."""

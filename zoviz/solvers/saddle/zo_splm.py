@@ -13,7 +13,8 @@ from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import (
+from zoviz.solvers.base import Info, Solver, Target
+from zoviz.solvers.saddle.augmentation import (
     Augmentation,
     Trial,
     ascend,
@@ -26,8 +27,7 @@ from zoviz.solvers.augmentation import (
     watch_slopes,
     weights_in,
 )
-from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.restoration import (
+from zoviz.solvers.saddle.restoration import (
     Restoration,
     begin,
     duals_after,

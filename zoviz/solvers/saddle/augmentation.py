@@ -43,7 +43,7 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators.base import DirectionalEstimator, Phi
 from zoviz.estimators.scalars import Watch
 from zoviz.solvers.base import Solver
-from zoviz.solvers.restoration import Restoration, violation_of
+from zoviz.solvers.saddle.restoration import Restoration, violation_of
 
 _WINDOW = 25
 """Iterations in a window (this and what follows chosen by us, on the engineering designs)."""

@@ -14,7 +14,8 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import (
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.saddle.augmentation import (
     Augmentation,
     Trial,
     ascend,
@@ -27,8 +28,7 @@ from zoviz.solvers.augmentation import (
     watch_slopes,
     weights_in,
 )
-from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.restoration import (
+from zoviz.solvers.saddle.restoration import (
     Restoration,
     begin,
     duals_after,

@@ -15,11 +15,11 @@ from zoviz.estimators import GradientEstimator
 from zoviz.estimators.known_part import ProximalOracle
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import augmentation_of
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.constrained.szo_conex import SZOConEX
-from zoviz.solvers.constrained.zoceg import ZOCEG
-from zoviz.solvers.constrained.zoeg import ZOEG
+from zoviz.solvers.saddle.augmentation import augmentation_of
+from zoviz.solvers.saddle.szo_conex import SZOConEX
+from zoviz.solvers.saddle.zoceg import ZOCEG
+from zoviz.solvers.saddle.zoeg import ZOEG
 from zoviz.solvers.step_rules import NEGLIGIBLE
 
 _UNKNOWN_SHARE, _CONVEX_SHARE = 0.1, 0.05

@@ -16,8 +16,8 @@ from zoviz.oracle import Oracle
 from zoviz.papers.robustness.boxes import boxes
 from zoviz.problems import BlackBox, ConexQCQP, Gramacy, NonconvexQCQP, Spring
 from zoviz.solvers import DSZOG, ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
-from zoviz.solvers import restoration as rules
-from zoviz.solvers.restoration import (
+from zoviz.solvers.saddle import restoration as rules
+from zoviz.solvers.saddle.restoration import (
     begin,
     duals_after,
     first_place,

@@ -11,9 +11,9 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import Augmentation
-from zoviz.solvers.constrained.extragradient import PACE, ExtraGradient, Field
-from zoviz.solvers.restoration import Restoration
+from zoviz.solvers.saddle.augmentation import Augmentation
+from zoviz.solvers.saddle.extragradient import PACE, ExtraGradient, Field
+from zoviz.solvers.saddle.restoration import Restoration
 from zoviz.solvers.step_rules import DUAL_SHARE
 
 

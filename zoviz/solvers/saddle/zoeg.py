@@ -14,10 +14,10 @@ from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import Augmentation
 from zoviz.solvers.base import Info, Target
-from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
-from zoviz.solvers.restoration import Restoration
+from zoviz.solvers.saddle.augmentation import Augmentation
+from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
+from zoviz.solvers.saddle.restoration import Restoration
 from zoviz.solvers.step_rules import (
     directions_of,
     dual_of,

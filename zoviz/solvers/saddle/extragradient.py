@@ -15,7 +15,8 @@ from zoviz.estimators.base import Phi
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import (
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.saddle.augmentation import (
     Augmentation,
     augmentation_of,
     augmentation_parameter,
@@ -24,8 +25,7 @@ from zoviz.solvers.augmentation import (
     watch_slopes,
     weights_in,
 )
-from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.restoration import (
+from zoviz.solvers.saddle.restoration import (
     Restoration,
     begin,
     duals_after,

@@ -14,7 +14,8 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import (
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.saddle.augmentation import (
     Augmentation,
     Trial,
     ascend,
@@ -26,8 +27,7 @@ from zoviz.solvers.augmentation import (
     lengthen,
     watch_slopes,
 )
-from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.restoration import (
+from zoviz.solvers.saddle.restoration import (
     Restoration,
     begin,
     duals_after,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoviz.solvers.linear_storm.base import RecursiveMethod
+from zoviz.solvers.linear.recursive_base import RecursiveMethod
 
 
 class StormPenalty(RecursiveMethod):

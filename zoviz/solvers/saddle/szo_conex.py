@@ -16,7 +16,8 @@ from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmentation import (
+from zoviz.solvers.base import Info, Solver, Target
+from zoviz.solvers.saddle.augmentation import (
     Augmentation,
     Trial,
     ascend,
@@ -29,8 +30,7 @@ from zoviz.solvers.augmentation import (
     watch_slopes,
     weights_in,
 )
-from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.restoration import (
+from zoviz.solvers.saddle.restoration import (
     Restoration,
     begin,
     duals_after,

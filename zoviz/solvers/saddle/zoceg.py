@@ -8,9 +8,9 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
-from zoviz.solvers.augmentation import Augmentation
-from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
-from zoviz.solvers.restoration import Restoration
+from zoviz.solvers.saddle.augmentation import Augmentation
+from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
+from zoviz.solvers.saddle.restoration import Restoration
 
 
 class ZOCEG(ExtraGradient):
