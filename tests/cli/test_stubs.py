@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from zoviz.cli.stubs import PACKAGES, path, stub
+from zoviz.cli.stubs import PACKAGES, SETTINGS, keywords, path, stub
 
 EACH_PACKAGE = pytest.mark.parametrize("package", [importlib.import_module(name) for name in PACKAGES], ids=PACKAGES)
 
@@ -16,6 +16,10 @@ EACH_PACKAGE = pytest.mark.parametrize("package", [importlib.import_module(name)
 @EACH_PACKAGE
 def test_the_stub_is_what_the_script_writes(package: ModuleType) -> None:
     assert path(package).read_text(encoding="utf-8") == stub(package), "Run python -m zoviz.cli.stubs."
+
+
+def test_the_settings_of_runs_are_what_the_script_writes() -> None:
+    assert SETTINGS.read_text(encoding="utf-8") == keywords(), "Run python -m zoviz.cli.stubs."
 
 
 @EACH_PACKAGE

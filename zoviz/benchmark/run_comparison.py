@@ -141,7 +141,7 @@ def _below(run: Run | StoredRun) -> int:
 
 def _settings(run: Run | StoredRun) -> dict[str, str]:
     """Return the settings of a run that are compared, and what was changed while it ran, as text; "" for none."""
-    given = run.settings if isinstance(run, StoredRun) else {name: getattr(run, name) for name in SETTINGS}
+    given = run.settings
     changes = Counter(change.name for change in run.journal)
     steering = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in changes.items())
     return {name: "" if given.get(name) is None else str(given[name]) for name in SETTINGS} | {"changed": steering}

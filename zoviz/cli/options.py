@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+
+import param
 
 from zoviz.core import defaults
+from zoviz.runs.engine.spec import RunSettings
+from zoviz.runs.engine.stopping import Limits
 
 
 def store_option(parser: argparse.ArgumentParser) -> None:
@@ -34,15 +39,19 @@ def json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
+def budget_options(group: argparse._ActionsContainer, names: Iterable[str] = Limits._fields, more: str = "") -> None:
+    """Declare an option for each of some budgets, as ``RunSettings`` describes it."""
+    for name in names:
+        setting = RunSettings.param[name]
+        kind, metavar = (int, "N") if isinstance(setting, param.Integer) else (float, "S")
+        group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=f"{setting.doc}{more}")
+
+
 def run_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options that make a run, for the commands that make one."""
     parser.add_argument("words", nargs="*", metavar="PROBLEM SOLVER NAME=VALUE", help="see the examples")
     budget = parser.add_argument_group("budgets (the first one used up ends the run; default: 1000 (n + 1) calls)")
-    budget.add_argument("--calls", type=int, metavar="N", help="oracle calls per replica")
-    budget.add_argument("--samples", type=int, metavar="N", help="samples per replica, counting whole mini-batches")
-    budget.add_argument("--zeta-samples", type=int, metavar="N", help="samples of rows, or of a follower's g")
-    budget.add_argument("--iterations", type=int, metavar="N")
-    budget.add_argument("--seconds", type=float, metavar="S", help="computing time")
+    budget_options(budget)
     budget.add_argument(
         "--target", action="append", default=[], metavar="NAME=VALUE", help="record the first hit, such as gap=1e-2"
     )

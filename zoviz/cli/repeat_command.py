@@ -6,7 +6,7 @@ import argparse
 
 from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import Command, UsageError
-from zoviz.cli.options import json_option, store_option, trust_option
+from zoviz.cli.options import budget_options, json_option, store_option, trust_option
 from zoviz.cli.parse import read, split
 from zoviz.cli.progress import Watch, report
 from zoviz.runs.run import Run
@@ -36,9 +36,7 @@ class RepeatCommand(Command):
         if self.name == "fork":
             parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
             parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
-            for name in BUDGETS:
-                option = f"--{name.replace('_', '-')}"
-                parser.add_argument(option, type=int, metavar="N", help="budget of the new run (as before)")
+            budget_options(parser, BUDGETS, " Default: as before.")
         trust_option(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)

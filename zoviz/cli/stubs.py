@@ -2,6 +2,7 @@
 
 A checker sees neither the names that ``registry.export`` puts into a package nor the parameters behind ``**params``.
 The stub beside the package's ``__init__.py`` tells both; every class in it inherits from the one that it stands for.
+Settings of runs and studies are in ``SETTINGS``, as types of keyword arguments.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from types import ModuleType
 import param
 
 from zoviz.core.configurable import constructor, settable, value_type
+from zoviz.runs.engine import spec
 
 PACKAGES = ("zoviz.estimators", "zoviz.problems", "zoviz.solvers")
+SETTINGS = Path(spec.__file__).with_name("keywords.pyi")
 _PLAIN = (bool, int, float, str, type(None))
 """Types of defaults that a stub shows; of any other default it shows that there is one."""
 
@@ -117,8 +120,22 @@ def _default(argument: inspect.Parameter) -> str:
     return f" = {text}"
 
 
+def keywords() -> str:
+    """Return the text of ``SETTINGS``: the keyword arguments of a study and of a run."""
+    shared, own = spec.SharedSettings, spec.RunSettings
+    imports = _Imports({})
+    bodies = []
+    for name, base, cls in (("StudyKeywords", "TypedDict", shared), ("RunKeywords", "StudyKeywords", own)):
+        names = [one for one in settable(cls) if one != "name" and (cls is shared or one not in shared.param)]
+        lines = [f"    {one}: {imports.annotation_text(value_type(cls, one), cls)}" for one in names]
+        bodies.append("\n".join([f"class {name}({base}, total=False):", *lines]))
+    head = '"""The settings of runs as keyword arguments, written by ``python -m zoviz.cli.stubs``."""'
+    return "\n\n".join([head, "\n".join([*imports.lines(), "from typing import TypedDict"]), *bodies]) + "\n"
+
+
 def write() -> None:
-    """Write the stubs of all packages."""
+    """Write the stubs of all packages, and the settings of runs."""
+    SETTINGS.write_text(keywords(), encoding="utf-8")
     for name in PACKAGES:
         package = importlib.import_module(name)
         path(package).write_text(stub(package), encoding="utf-8")

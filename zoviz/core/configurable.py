@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self, cast
 
 import param
 from param.parameterized import ParameterizedMetaclass
 
-from zoviz.core.parameters import Part
+from zoviz.core.parameters import Interval, Part
 
 
-class _SignatureOfParameters(ParameterizedMetaclass):
+class SignatureOfParameters(ParameterizedMetaclass):
     """A metaclass, since Param's own signature tells neither defaults nor what stands behind ``**params``."""
 
     @property
@@ -20,7 +20,7 @@ class _SignatureOfParameters(ParameterizedMetaclass):
         return constructor(cast(type[param.Parameterized], cls))
 
 
-class Configurable(param.Parameterized, metaclass=_SignatureOfParameters):
+class Configurable(param.Parameterized, metaclass=SignatureOfParameters):
     """The base of objects made from parameters; ``inspect.signature`` names each with its type and default."""
 
     __abstract = True
@@ -90,6 +90,10 @@ def _kind(parameter: param.Parameter[Any]) -> Any:
             return str
         case param.List():
             return list[parameter.item_type] if parameter.item_type else list[Any]  # type: ignore[name-defined]
+        case param.Dict():
+            return Mapping[str, Any]
+        case Interval():
+            return float | str
         case param.ClassSelector():
             classes = parameter.class_ if isinstance(parameter.class_, tuple) else (parameter.class_,)
             union: Any = classes[0]

@@ -108,9 +108,10 @@ class Interval(param.Parameter):
         doc: str | None = None,
         label: str | None = None,
         precedence: float | None = None,
+        metadata: dict[str, str] | None = None,
     ) -> None:
         self.words = words
-        super().__init__(default=default, doc=doc, label=label, precedence=precedence)
+        super().__init__(default=default, doc=doc, label=label, precedence=precedence, metadata=metadata)
         self._validate(default)
 
     def _validate(self, val: Any) -> None:

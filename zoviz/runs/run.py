@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 import param
@@ -25,7 +25,7 @@ from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.result import Result
-from zoviz.runs.engine.spec import ALWAYS, EVERY_CALL, SETTINGS, RunSettings, RunSpec
+from zoviz.runs.engine.spec import EVERY_CALL, RunSettings, RunSpec
 from zoviz.runs.engine.start import count_constraints
 from zoviz.runs.engine.steering import Change, Journal, Steering
 from zoviz.runs.engine.stopping import Progress, RunStatus, Target
@@ -35,6 +35,7 @@ from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.choice import AUTO, matched
 
 if TYPE_CHECKING:
+    from zoviz.runs.engine.keywords import RunKeywords
     from zoviz.runs.storage.database import Database
     from zoviz.runs.storage.recorder import Recorder
 
@@ -146,32 +147,15 @@ class Run(RunSettings):
         problem: Problem | type[Problem],
         solver: Solver | type[Solver] | str = AUTO,
         *,
-        replicas: int = defaults.REPLICAS,
-        seed: int = 0,
-        iterations: int | None = None,
-        calls: int | None = None,
-        seconds: float | None = None,
-        samples: int | None = None,
-        zeta_samples: int | None = None,
-        targets: Mapping[str, float | Sequence[float]] | None = None,
-        stop_at_targets: bool = False,
-        tolerance: float | None = None,
         schedule: Iterable[Change] = (),
         resolved: Mapping[str, Any] | None = None,
         store: RunStore | str | None = None,
-        checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
-        unit_sizes: Mapping[str, Any] | None = None,
-        curvature_scaling: str = ALWAYS,
-        label: str = "",
-        study: str = "",
-        parent: str = "",
+        **settings: Unpack[RunKeywords],
     ) -> None:
-        arguments = locals()  # the settings among them are passed on by name; read before there are other variables
-        settings = {name: arguments[name] for name in SETTINGS} | {"targets": dict(targets or {})}
-        settings["unit_sizes"] = None if unit_sizes is None else dict(unit_sizes)
+        calls = settings.get("calls")
         # The choice of a method needs m: by the call that comes first anyway.
         if isinstance(solver, str) and solver.casefold() == AUTO and isinstance(problem, Problem):
-            count_constraints(problem, seed, replicas, calls)
+            count_constraints(problem, settings.get("seed", 0), settings.get("replicas", defaults.REPLICAS), calls)
         problem, solver, self._reason = matched(problem, solver, calls)
         super().__init__(problem=problem, solver=solver, store=store, **settings)
         self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
@@ -201,7 +185,7 @@ class Run(RunSettings):
         resume_data : ResumeData, optional
             What a store has of the run that this one goes on with, under the same id.
         """
-        run = cls(**spec.to_dict(), store=store)
+        run = cls(**spec.arguments, store=store)
         run._id, run._resume_data = id or run._id, resume_data
         return run
 
@@ -218,12 +202,7 @@ class Run(RunSettings):
     @property
     def spec(self) -> RunSpec:
         """The run's present description; ``initial`` is the one that it began with."""
-        return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), resolved=self._given, **self.settings)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings except problem, solver, schedule and what was resolved, by name."""
-        return {name: getattr(self, name) for name in RunSettings.param if name != "name"}
+        return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self._given, **self.settings)
 
     def start(self, steps: int | None = None, *, observers: Iterable[RunObserver] = ()) -> Run:
         """Begin in a worker thread; refused while or after this run has run (fork or make another).

@@ -144,9 +144,7 @@ class StoredRun:
         ZovizError
             Where problem or solver cannot be made again.
         """
-        return RunSpec(
-            self.problem, self.solver, schedule=tuple(self.schedule), resolved=self.resolved, **self.settings
-        )
+        return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self.resolved, **self.settings)
 
     def resume(self, *, problem: Problem | None = None, solver: Solver | None = None, **settings: Any) -> Run:
         """Make the run: started, it goes on from its last checkpoint, and ends as if it had never stopped.

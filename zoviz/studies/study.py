@@ -6,16 +6,17 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
+import param
 from tqdm import tqdm
 
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.problems.families import kind_of
-from zoviz.runs.engine.spec import ALWAYS, SHARED, RunSpec
+from zoviz.runs.engine.spec import RunSpec, SharedSettings
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
@@ -24,8 +25,11 @@ from zoviz.studies.cell import DONE, Cell, Job
 from zoviz.studies.definition import Definition, PlannedRun, ProblemFacts
 from zoviz.studies.process_pool import LOST, process_pool, wait_for_all
 
+if TYPE_CHECKING:
+    from zoviz.runs.engine.keywords import StudyKeywords
 
-class Study:
+
+class Study(SharedSettings):
     """All combinations of problems, solvers, parameter sets and seeds, each a stored run of R replicas.
 
     The replicas of a cell advance in lock-step. Only what is missing is run: a cell's id follows from all that decides
@@ -68,6 +72,8 @@ class Study:
     6
     """
 
+    name = param.String(default="study", doc="Name of the study.")
+
     def __init__(
         self,
         name: str,
@@ -76,28 +82,17 @@ class Study:
         *,
         values: Sequence[Mapping[str, Any]] = ({},),
         seeds: Iterable[int] = (0,),
-        replicas: int = defaults.REPLICAS,
-        calls: int | None = None,
         sweeps: float | None = None,
-        iterations: int | None = None,
-        seconds: float | None = None,
-        samples: int | None = None,
-        zeta_samples: int | None = None,
-        targets: Mapping[str, Any] | None = None,
-        stop_at_targets: bool = False,
-        tolerance: float | None = None,
-        checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
-        curvature_scaling: str = ALWAYS,
         store: Store | str = defaults.STORE_URL,
         command: Sequence[str] = (),
+        **settings: Unpack[StudyKeywords],
     ) -> None:
-        arguments = locals()  # the settings among them are passed on by name; read before there are other variables
-        self.name, self.store = name, Store(store) if isinstance(store, str) else store
+        tolerance = settings.get("tolerance")
+        self._tolerance = defaults.FEASIBILITY_TOLERANCE if tolerance is None else tolerance
+        super().__init__(name=name, **settings | {"tolerance": self._tolerance})
+        self.store = Store(store) if isinstance(store, str) else store
         self.problems, self.solvers = _by_name(problems), _by_name(solvers)
-        self.settings: dict[str, Any] = {setting: arguments[setting] for setting in SHARED}
-        judged_by = defaults.FEASIBILITY_TOLERANCE if tolerance is None else tolerance
-        self.settings |= {"targets": dict(targets or {}), "study": name, "tolerance": judged_by}
-        if calls is not None and sweeps is not None:
+        if self.calls is not None and sweeps is not None:
             raise ValueError("Expected calls or sweeps as the budget of calls, got both: give one of them.")
         self._sweeps, self._command = sweeps, list(command)
         self.refusals: list[str] = []
@@ -115,7 +110,7 @@ class Study:
                 continue
             for seed in seeds:
                 label = _label(s, setting, seed, len(seeds))
-                spec = RunSpec(own, method, seed=seed, label=label, **self._settings(own))
+                spec = RunSpec(own, method, seed=seed, label=label, study=self.name, **self._settings(own))
                 if not spec.ends:
                     raise ValueError("Expected a budget, got none: give calls, iterations, seconds or samples.")
                 id = cell.identify((p, s), spec, self.store.owner)
@@ -146,7 +141,7 @@ class Study:
             PlannedRun(cell.id, cell.problem, cell.method, spec.settings["calls"], spec.replicas)
             for cell, spec in ((cell, self.spec(cell.id)) for cell in self.cells)
         ]
-        return Definition(facts, runs, float(self.settings["tolerance"]), self.refusals, self._command)
+        return Definition(facts, runs, self._tolerance, self.refusals, self._command)
 
     def spec(self, id: str) -> RunSpec:
         """Return the description of a cell's run, by its id."""

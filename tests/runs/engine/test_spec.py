@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.engine.spec import COMPUTING, DEFAULTS, FREE, LISTED, ROLES, SETTINGS, RunSpec
+from zoviz.runs.engine.spec import COMPUTING, DEFAULTS, FREE, LISTED, SETTINGS, RunSpec
 from zoviz.runs.storage.schema import RUNS
 from zoviz.solvers import ZOSPLM
 
@@ -55,4 +55,4 @@ def test_what_is_listed_is_a_column_of_the_runs() -> None:
 
 def test_what_a_run_has_done_does_not_depend_on_what_is_free() -> None:
     assert set(FREE) == {"iterations", "calls", "seconds", "samples", "zeta_samples", "stop_at_targets", "checkpoint"}
-    assert set(SETTINGS) == set(ROLES) == set(OTHERS) == set(DEFAULTS)
+    assert set(SETTINGS) == set(OTHERS) == set(DEFAULTS)

@@ -17,48 +17,31 @@ from zoviz.views.common.style import section, update_changed
 from zoviz.views.controls.default_solver import REPLICAS, SECONDS, default_settings
 from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
 
+TARGETS = ("gap", "violation", "stationarity")
+"""Measures whose first hits the form offers to record."""
+
+
+def _target(label: str, doc: str) -> param.Number[float | None]:
+    """Return the declaration of the threshold of a target; None: there is no such target."""
+    return param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        inclusive_bounds=(False, True),
+        label=label,
+        doc=doc,
+        metadata=ABSENT,
+    )
+
 
 class RunSettings(spec.RunSettings):
     """The settings of the next run: those of every run, with the page's own defaults, and a field for each target."""
 
     replicas = param.Integer(default=REPLICAS, doc="Independent runs, over which bands are drawn.")
-    seconds = param.Number(default=SECONDS, allow_None=True, label="Seconds")
-    iterations = param.Integer(allow_None=True, label="Iterations", doc="None: unlimited.")
-    calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica. None: unlimited.")
-    samples = param.Integer(allow_None=True, label="Samples", doc="Samples ξ per replica. None: unlimited.")
-    zeta_samples = param.Integer(
-        allow_None=True, label="Samples ζ", doc="Samples ζ of rows or of a follower's g, per replica. None: unlimited."
-    )
-    tolerance = param.Number(default=None, allow_None=True, precedence=-1)
-    label = param.String(precedence=-1)
-    gap = param.Number(
-        default=None,
-        allow_None=True,
-        bounds=(0, None),
-        label="Gap",
-        doc="First hit of |f - f*|.",
-        inclusive_bounds=(False, True),
-        metadata=ABSENT,
-    )
-    violation = param.Number(
-        default=None,
-        allow_None=True,
-        bounds=(0, None),
-        label="Violation",
-        doc="First hit of the constraint violation.",
-        inclusive_bounds=(False, True),
-        metadata=ABSENT,
-    )
-    stationarity = param.Number(
-        default=None,
-        allow_None=True,
-        bounds=(0, None),
-        label="Stationarity",
-        doc="First hit of ε-stationarity.",
-        inclusive_bounds=(False, True),
-        metadata=ABSENT,
-    )
-    stop_at_targets = param.Boolean(label="Stop when all are hit")
+    seconds = param.Number(default=SECONDS, allow_None=True)
+    gap = _target("Gap", "First hit of |f - f*|.")
+    violation = _target("Violation", "First hit of the constraint violation.")
+    stationarity = _target("Stationarity", "First hit of ε-stationarity.")
     draws_zeta = param.Boolean(default=False, precedence=-1, doc="Whether the problem draws samples ζ.")
 
     def suit(self, problem: Problem) -> None:
@@ -71,12 +54,9 @@ class RunSettings(spec.RunSettings):
 
     def make(self, problem: Problem, solver: Solver) -> Run:
         """Make a run with these settings, not started."""
-        targets = {
-            name: value for name in ("gap", "violation", "stationarity") if (value := getattr(self, name)) is not None
-        }
-        settings = {name: getattr(self, name) for name in spec.SETTINGS}
-        settings |= {"targets": targets, "stop_at_targets": self.stop_at_targets and bool(targets)}
-        return Run.of(spec.RunSpec(problem, solver, **settings))
+        targets = {name: value for name in TARGETS if (value := getattr(self, name)) is not None}
+        own = {"targets": targets, "stop_at_targets": self.stop_at_targets and bool(targets)}
+        return Run(problem, solver, **self.settings | own)
 
 
 class RunSettingsForm(pn.viewable.Viewer):
@@ -97,7 +77,7 @@ class RunSettingsForm(pn.viewable.Viewer):
         pick = lambda *names: [fields[name] for name in names]  # noqa: E731
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         zeta = pn.Column(fields["zeta_samples"], visible=self._settings.param.draws_zeta, **look)
-        targets = pick("gap", "violation", "stationarity", "stop_at_targets")
+        targets = pick(*TARGETS, "stop_at_targets")
         self.fold.put(
             pn.Column(*pick("iterations", "samples"), zeta, section("Targets (first hits)"), *targets, **look)
         )
