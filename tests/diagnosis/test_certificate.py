@@ -24,7 +24,7 @@ def test_a_known_optimum_has_no_residual_and_its_known_multipliers(problem: Prob
     made = Certifier().certify(problem, optimum.point)
     assert made.residual.low == 0.0 and made.residual.high < 1e-8 and made.floor < 1e-8
     assert made.multipliers == pytest.approx(optimum.multipliers, rel=1e-6)
-    assert made.active == (Activity.YES,) and made.violation.high < 1e-9 and made.nearly is None
+    assert made.active == (Activity.ACTIVE,) and made.violation.high < 1e-9 and made.nearly is None
     assert made.sentence.startswith("KKT residual ") and "active: h1;" in made.sentence
 
 
@@ -41,14 +41,14 @@ def test_a_row_a_little_below_zero_is_inactive_and_the_sentence_says_what_it_wou
     inside = problem.known_optimum.point.copy()
     inside[int(np.argmax(problem.domain.upper - inside))] += 1e-3  # a little more curtailed than need be
     made = Certifier().certify(problem, inside)
-    assert made.active == (Activity.NO,) and made.residual.low > 1.0 and made.multipliers == pytest.approx([0.0])
+    assert made.active == (Activity.INACTIVE,) and made.residual.low > 1.0 and made.multipliers == pytest.approx([0.0])
     assert made.nearly.rows == (0,) and made.nearly.residual < 0.1
     assert made.sentence.startswith(
         f"KKT residual {made.nearly.residual:.1e} with h1 = -1.1e-03 counted as active, |y h| "
     )
     assert f"({made.residual.value:.1e} (" in made.sentence and "otherwise)" in made.sentence
     tolerant = Certifier(tolerance=1e-2).certify(problem, inside)
-    assert tolerant.active == (Activity.YES,) and tolerant.residual.high < 0.1
+    assert tolerant.active == (Activity.ACTIVE,) and tolerant.residual.high < 0.1
     assert tolerant.complementarity.value == pytest.approx(1e-3 * problem.known_optimum.multipliers[0], rel=0.2)
 
 

@@ -59,21 +59,21 @@ def test_two_hundred_certificates_of_rough_values_hold_the_truth() -> None:
 def test_a_jump_next_to_six_digits_makes_the_residual_a_bound_and_no_multiplier() -> None:
     made = certified(lambda x: short(tilted(x)), lambda x: [float(x[0] > 0.6)])
     assert made.residual.low == 0.0 and 70.7 < made.residual.high < 72.0 and made.residual.high >= made.floor
-    assert made.active == (Activity.UNKNOWN,) and np.isnan(made.multipliers[0]) and made.multipliers_high[0] == np.inf
-    assert "cannot tell: h1" in made.sentence and "values are rounded to 1.0e-02 (f)" in made.sentence
+    assert made.active == (Activity.UNDECIDED,) and np.isnan(made.multipliers[0]) and made.multipliers_high[0] == np.inf
+    assert "undecided: h1" in made.sentence and "values are rounded to 1.0e-02 (f)" in made.sentence
     assert "slopes of h1" in made.sentence and "e+13" not in made.sentence
 
 
 def test_a_row_of_0_and_1_whose_jump_is_out_of_reach_leaves_the_residual_as_it_is() -> None:
     made = certified(lambda x: tilted(x), lambda x: [float(x[0] > 100.0)])
-    assert made.active == (Activity.UNKNOWN,) and made.multipliers_high[0] == np.inf
+    assert made.active == (Activity.UNDECIDED,) and made.multipliers_high[0] == np.inf
     assert made.residual.low == pytest.approx(50.0 * np.sqrt(2.0), rel=1e-6)
     assert made.residual.high == pytest.approx(50.0 * np.sqrt(2.0), rel=1e-6)
 
 
 def test_a_constant_row_below_zero_is_inactive() -> None:
     made = certified(tilted, lambda x: [-1.0])
-    assert made.active == (Activity.NO,) and made.multipliers_high[0] == 0.0
+    assert made.active == (Activity.INACTIVE,) and made.multipliers_high[0] == 0.0
     assert made.residual.low == pytest.approx(50.0 * np.sqrt(2.0), rel=1e-6)
 
 
@@ -92,7 +92,7 @@ def test_noise_that_was_not_declared_is_found_and_widens_every_interval(sd: floa
     )
     assert made.noise == pytest.approx([sd, sd], rel=0.5)
     assert made.residual.high - made.residual.low > 0.1 * sd and made.h_error[0] > 0.1 * sd
-    assert made.violation.high > made.violation.low and made.active == (Activity.UNKNOWN,)
+    assert made.violation.high > made.violation.low and made.active == (Activity.UNDECIDED,)
     assert "repeated calls differ" in made.sentence
 
 
@@ -111,7 +111,7 @@ def test_exact_rows_keep_their_slopes_next_to_a_noisy_objective() -> None:
         lambda x: float(np.square(x - 3.0).sum() + 0.1 * random.standard_normal()),
         lambda x: [float(np.exp(0.1 * x[0]) + 0.2 * x[1] - np.exp(0.05) - 0.1)],
     )
-    assert made.noise[0] > 0.0 and made.noise[1] == 0.0 and made.active == (Activity.YES,)
+    assert made.noise[0] > 0.0 and made.noise[1] == 0.0 and made.active == (Activity.ACTIVE,)
     assert made.h_error[0] < 1e-12 and np.isfinite(made.multipliers_high[0])
 
 
@@ -143,7 +143,7 @@ def test_slopes_that_two_spacings_disagree_on_are_wide_enough(jitter: Callable[[
 
 def test_multipliers_of_equal_rows_have_no_upper_bound() -> None:
     made = certified(lambda x: float(-x[0] - x[1]), lambda x: [x[0] + x[1] - 1.0, 2.0 * (x[0] + x[1] - 1.0)], m=2)
-    assert made.active == (Activity.YES, Activity.YES) and np.isinf(made.multipliers_high).all()
+    assert made.active == (Activity.ACTIVE, Activity.ACTIVE) and np.isinf(made.multipliers_high).all()
     assert made.residual.high < 1e-9
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from zoviz.core.types import Array
 from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
 from zoviz.diagnosis.observed_run import ObservedRun, refuse_other_forms
 from zoviz.diagnosis.stationarity import (
+    Activity,
     Interval,
     Multipliers,
     Place,
@@ -40,14 +40,6 @@ active row leaves a residual that is not there."""
 HAIR = 1e-3
 """Widths of the box: where a row is nearer to 0 than so much, the residual with it as active is told first (chosen by
 us)."""
-
-
-class Activity(StrEnum):
-    """Whether a constraint is active at a point."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "cannot tell"
 
 
 class NearlyActive(NamedTuple):
@@ -145,13 +137,13 @@ class Certificate:
 
     @property
     def _figures(self) -> tuple[str, ...]:
-        sure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.YES]
-        unsure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNKNOWN]
+        sure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.ACTIVE]
+        unsure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNDECIDED]
         return (
             self._residual,
             f"violation {_text(self.violation)}" if self.active else "",
             f"active: {', '.join(sure) or 'none'}" if self.active else "",
-            f"cannot tell: {', '.join(unsure)}" if unsure else "",
+            f"undecided: {', '.join(unsure)}" if unsure else "",
         )
 
     @property
@@ -163,7 +155,7 @@ class Certificate:
         """The residual; that with all rows as active first where these are inactive by a hair."""
         figure = _text(self.residual)
         if self.counted != self.residual and np.isfinite(self.residual.high):
-            rows = ", ".join(f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNKNOWN)
+            rows = ", ".join(f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNDECIDED)
             return f"KKT residual {_text(self.counted)} if {rows} active (< {self.residual.high:.1e} otherwise)"
         if self.nearly is None or not self._by_a_hair:
             return f"KKT residual {figure}"
@@ -195,7 +187,9 @@ class Certificate:
 
     @property
     def _unsure_rows(self) -> list[bool]:
-        return [bool(flat) and word is Activity.UNKNOWN for flat, word in zip(self.flat[1:], self.active, strict=True)]
+        return [
+            bool(flat) and word is Activity.UNDECIDED for flat, word in zip(self.flat[1:], self.active, strict=True)
+        ]
 
     @property
     def _failures(self) -> str:
@@ -287,7 +281,7 @@ class Certifier(Configurable):
         sample = Sample(errors[:, 0], errors[:, 1:], self._may_be_active(h, error) & ~measured.flat[1:])
         best, counted, floor, low, high = self._stationary(place, measured, sample)
         active = self._active(h, error, flat)
-        doubtful = sample.allowed & np.array([word is Activity.UNKNOWN for word in active], dtype=bool)
+        doubtful = sample.allowed & np.array([word is Activity.UNDECIDED for word in active], dtype=bool)
         residual = counted
         if doubtful.any():  # without them, the residual is larger and the others' multipliers are other ones
             fewer = sample._replace(allowed=sample.allowed & ~doubtful)
@@ -365,7 +359,8 @@ class Certifier(Configurable):
         """
         sure, none = (h - CLEARLY * error >= -self.tolerance) & ~flat, ~self._may_be_active(h, error) & ~flat
         return tuple(
-            Activity.NO if no else Activity.YES if yes else Activity.UNKNOWN for no, yes in zip(none, sure, strict=True)
+            Activity.INACTIVE if no else Activity.ACTIVE if yes else Activity.UNDECIDED
+            for no, yes in zip(none, sure, strict=True)
         )
 
     def _singular_value(self, jacobian: Array, sample: Sample, best: Multipliers) -> Interval:
@@ -430,7 +425,7 @@ def _without_slopes(made: Certificate, unsure: np.ndarray, jumps: np.ndarray) ->
     """
     unknown = np.full(unsure.size, bool(made.flat[0])) | unsure
     everything, held = bool(made.flat[0]), bool(jumps.any())
-    unbounded = unknown | held & np.array([word is not Activity.NO for word in made.active], dtype=bool)
+    unbounded = unknown | held & np.array([word is not Activity.INACTIVE for word in made.active], dtype=bool)
     low, high = np.where(unbounded, 0.0, made.multipliers_low), np.where(unbounded, np.inf, made.multipliers_high)
     residual, counted, slack = made.residual, made.counted, made.complementarity
     if everything:

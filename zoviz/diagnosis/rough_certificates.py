@@ -180,7 +180,7 @@ def judged(case: Rough, x: Array, made: Certificate) -> Verdicts:
     Multipliers are those of the rows that the certificate counts; the residual is to cover that of active rows, too.
     """
     m, slack = len(case.smooth.values(x)) - 1, 1e-9
-    may = np.array([word is not Activity.NO for word in made.active[:m]])
+    may = np.array([word is not Activity.INACTIVE for word in made.active[:m]])
     h, true = case.truth(x)
     _, counted = case.truth(x, may)
     active = h >= -_TOLERANCE
@@ -193,8 +193,8 @@ def judged(case: Rough, x: Array, made: Certificate) -> Verdicts:
         np.sqrt(np.square(np.maximum(h, 0.0)).sum() + (case.flag and x[0] > case.smooth.optimum[0] + 0.1))
     )
     product, high = float(np.abs(true.y * h).max()), made.multipliers_high[:m]
-    words = [(word is Activity.YES) == yes for word, yes in zip(made.active, active, strict=False)]
-    known = [word is not Activity.UNKNOWN for word in made.active[:m]]
+    words = [(word is Activity.ACTIVE) == yes for word, yes in zip(made.active, active, strict=False)]
+    known = [word is not Activity.UNDECIDED for word in made.active[:m]]
     right = (
         within(true.norm, made.residual.low, made.residual.high)
         and within(counted.norm, made.counted.low, made.counted.high),
@@ -202,7 +202,7 @@ def judged(case: Rough, x: Array, made: Certificate) -> Verdicts:
         within(product, made.complementarity.low, made.complementarity.high),
         within(counted.y, made.multipliers_low[:m], high),
         all(right for right, known_ in zip(words, known, strict=True) if known_)
-        and all(word is not Activity.YES for word in made.active[m:]),
+        and all(word is not Activity.ACTIVE for word in made.active[m:]),
     )
     said = (
         made.residual.low > 0.0 or made.residual.high < 0.5 * np.linalg.norm(case.smooth.slopes(x)[0]),

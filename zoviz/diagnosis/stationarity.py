@@ -8,6 +8,7 @@ looked up again until it stays the same.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,14 @@ RARE = 0.025
 """Share of the draws in which a row without a multiplier may have one."""
 MOST, SHARE = 1e8, 0.01
 """Condition of rows from which on they count as dependent, and the least part of a row in it."""
+
+
+class Activity(StrEnum):
+    """Whether a constraint is active."""
+
+    ACTIVE = "active"
+    INACTIVE = "inactive"
+    UNDECIDED = "undecided"
 
 
 class Interval(NamedTuple):

@@ -12,6 +12,7 @@ from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of
+from zoviz.diagnosis.stationarity import Activity
 
 
 class _Certify(Command):
@@ -73,7 +74,7 @@ def _print_rows(certificate: Certificate) -> None:
             else "cannot tell",
         )
         for j, word in enumerate(certificate.active)
-        if word != "no"
+        if word is not Activity.INACTIVE
     ]
     if rows:
         table(("ROW", "ACTIVE", "VALUE", "MULTIPLIER", "INTERVAL"), rows, "lllr")

@@ -1,0 +1,231 @@
+"""The certainty of an answer: intervals of the optimal value, of constraints, of x and of what limits are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core import defaults
+from zoviz.core.types import Array
+from zoviz.diagnosis.stationarity import Activity, Interval
+
+HALF, DIGIT = 3, 99
+"""Calls for half the width, and a tenth of it, beside those that there were: errors fall with the root of the calls,
+and with them the radius within which a quadratic fits."""
+LARGEST = 0.5
+"""Share of a direction's largest variable from which on another one names it, too."""
+_UNKNOWN = Interval(np.nan, -np.inf, np.inf)
+
+
+class Direction(NamedTuple):
+    """A direction in which x is known with one error.
+
+    Attributes
+    ----------
+    step : Array, shape (n,)
+        A step of length 1 along it, in the user's units, where lengths count as ``unit``.
+    error : float
+        The standard error of x along it, in such steps.
+    flat : bool
+        Whether f changes less along it than the noise can tell.
+    unit : Array, shape (n,)
+    """
+
+    step: Array
+    error: float
+    flat: bool
+    unit: Array
+
+    @property
+    def largest(self) -> tuple[int, ...]:
+        """The variables that change most along it, from 0."""
+        size = np.abs(self.step) / self.unit
+        order = np.argsort(-size, kind="stable")
+        return tuple(int(i) for i in order if size[i] >= LARGEST * size[order[0]])
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How sure an answer is: estimates with intervals at a point, and at the minimum near it.
+
+    Figures that nothing is known of are NaN, from -inf to inf.
+
+    Attributes
+    ----------
+    x : Array, shape (n,)
+        The point.
+    f_x : Interval
+        f there.
+    f_star : Interval
+        f at the local minimum near it, f*.
+    gain : Interval
+        What could still be gained nearby, f(x) - f*.
+    h_x : tuple of Interval
+        The constraints at x.
+    p_feasible : Array, shape (m,)
+        The probability that each holds at x.
+    activity : tuple of Activity
+        Whether each is active at the minimum.
+    multipliers : tuple of Interval
+        What a unit of each limit is worth: by how much f* falls where h_j <= 1 is allowed instead of h_j <= 0, to first
+        order.
+    x_star : tuple of Interval
+        The minimum, variable by variable.
+    directions : tuple of Direction
+        How well x is known along directions that are independent of each other.
+    noise : Array, shape (m + 1,)
+        Standard deviation of a call.
+    calls, archive : int
+        Calls that were made to judge x, and earlier ones that lend curvatures.
+    level : float
+        Of the intervals.
+    note : str
+        What limits it; may be empty.
+    """
+
+    x: Array
+    f_x: Interval
+    f_star: Interval
+    gain: Interval
+    h_x: tuple[Interval, ...]
+    p_feasible: Array
+    activity: tuple[Activity, ...]
+    multipliers: tuple[Interval, ...]
+    x_star: tuple[Interval, ...]
+    directions: tuple[Direction, ...]
+    noise: Array
+    calls: int
+    archive: int = 0
+    level: float = 0.95
+    note: str = ""
+
+    @property
+    def noisy(self) -> bool:
+        """Whether more calls would narrow the intervals."""
+        return bool((self.noise > 0.0).any())
+
+    @property
+    def halving(self) -> int:
+        """Further calls for intervals half as wide; 0 where values repeat."""
+        return HALF * self.calls if self.noisy else 0
+
+    @property
+    def next_digit(self) -> int:
+        """Further calls for intervals a tenth as wide, one digit more; 0 where values repeat."""
+        return DIGIT * self.calls if self.noisy else 0
+
+    @property
+    def flat(self) -> tuple[tuple[int, ...], ...]:
+        """The variables that change most along each direction that f does not tell."""
+        return tuple(one.largest for one in self.directions if one.flat)
+
+    @property
+    def sentence(self) -> str:
+        """The certainty in a few plain words."""
+        parts = [f"f(x) {text_of(self.f_x)}"]
+        if np.isfinite(self.f_star.value):
+            parts.append(f"f* {text_of(self.f_star)}")
+            parts.append(f"at most {max(self.gain.high, 0.0):.2g} to be gained nearby")
+        if self.activity:
+            listed = {word: [f"h{j + 1}" for j, one in enumerate(self.activity) if one is word] for word in Activity}
+            parts += [f"{word}: {_short(rows)}" for word, rows in listed.items() if rows]
+            least = int(np.argmin(self.p_feasible))
+            if self.noisy:
+                parts.append(f"P(h{least + 1} <= 0) = {_share(self.p_feasible[least])}, the least")
+        if self.flat:
+            parts.append("not determined: " + ", ".join(" + ".join(f"x{i + 1}" for i in one) for one in self.flat))
+        if self.noisy:
+            parts.append(f"another digit would take about {_round(self.next_digit):,} calls")
+        return "; ".join([*parts, *([self.note] if self.note else [])]) + "."
+
+    def table(self, names: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
+        """Return the constraints' lines: name, value, word with probability, worth of a unit of the limit."""
+        rows = []
+        for j, (h, word, worth) in enumerate(zip(self.h_x, self.activity, self.multipliers, strict=True)):
+            probability = f", P = {_share(self.p_feasible[j])}" if self.noisy else ""
+            name = names[j] if names else f"h{j + 1}"
+            rows.append((name, text_of(h), f"{word}{probability}", text_of(worth)))
+        return rows
+
+    def __str__(self) -> str:
+        lines = [("f(x)", text_of(self.f_x), "", ""), ("f*", text_of(self.f_star), "", "")]
+        lines.append(("to be gained nearby", text_of(self.gain), "", ""))
+        rows = [("row", "value", "activity", "worth of a unit"), *self.table()] if self.h_x else []
+        x = [(f"x{i + 1}", text_of(one), "", "") for i, one in enumerate(self.x_star)]
+        cells = [*lines, *rows, *x]
+        widths = [max(len(row[k]) for row in cells) for k in range(4)]
+        text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+        return "\n".join([*text, self.sentence])
+
+    __repr__ = __str__
+
+
+def exact(
+    x: Array, f: float, h: Array, multipliers: Array, tolerance: float | Array = defaults.FEASIBILITY_TOLERANCE
+) -> Certainty:
+    """Return what is known at no further call of a point whose values repeat: these, and which rows are 0.
+
+    Parameters
+    ----------
+    x : Array, shape (n,)
+    f : float
+    h : Array, shape (m,)
+    multipliers : Array, shape (m,)
+        Those of the method, which have no intervals; NaN for none.
+    tolerance : float or Array, shape (m,)
+        Largest h that counts as 0.
+    """
+    at_zero, positive = np.abs(h) <= tolerance, np.nan_to_num(multipliers) > 0.0
+    known = np.isfinite(multipliers)
+    return Certainty(
+        x=x,
+        f_x=Interval(f, f, f),
+        f_star=_UNKNOWN,
+        gain=Interval(np.nan, 0.0, np.inf),
+        h_x=tuple(Interval(float(one), float(one), float(one)) for one in h),
+        p_feasible=(h <= tolerance).astype(float),
+        activity=tuple(
+            Activity.ACTIVE if zero and y else Activity.UNDECIDED if zero else Activity.INACTIVE
+            for zero, y in zip(at_zero, positive, strict=True)
+        ),
+        multipliers=tuple(
+            Interval(0.0, 0.0, 0.0) if not zero else Interval(float(y) if ok else np.nan, 0.0, np.inf)
+            for zero, y, ok in zip(at_zero, multipliers, known, strict=True)
+        ),
+        x_star=tuple(Interval(float(one), -np.inf, np.inf) for one in x),
+        directions=(),
+        noise=np.zeros(len(h) + 1),
+        calls=0,
+        note="values repeat, and no call was made to tell f* and intervals",
+    )
+
+
+def text_of(interval: Interval) -> str:
+    """Return a figure with its interval, to the digits that the interval leaves."""
+    value, low, high = interval
+    if not (np.isfinite(low) or np.isfinite(high)):
+        return "cannot tell" if np.isnan(value) else f"{value:.6g} (no interval)"
+    if low == high:
+        return f"{value:.10g}"
+    if not np.isfinite(high):
+        return "cannot tell" if np.isnan(value) else f"{value:.6g} (no upper end)"
+    digits = int(np.clip(1 - np.floor(np.log10(high - low) + 1e-9), 0, 12))
+    size = max(abs(low), abs(high))
+    if size >= 1e6 or size < 1e-4:
+        return f"{value:.2e} ({low:.2e} to {high:.2e})"
+    return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def _share(probability: float) -> str:
+    return "> 99.9 %" if probability > 0.999 else "< 0.1 %" if probability < 0.001 else f"{100.0 * probability:.3g} %"
+
+
+def _round(count: int) -> int:
+    """Return a count to two digits."""
+    return int(float(f"{count:.2g}"))
+
+
+def _short(rows: list[str]) -> str:
+    return ", ".join(rows[:8]) + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")
