@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,6 +110,25 @@ def test_a_state_is_stored_by_the_names_of_its_class_and_fields() -> None:
     for classes, sentence in (({}, "got 'Change': another version stored it"), ({"Change": Own}, "Expected Change")):
         with pytest.raises(ZovizError, match=sentence):
             unpack(data, classes)
+
+
+@dataclass
+class Held:
+    place: np.ndarray
+    inner: Own
+    turns: int = 3
+
+    @cached_property
+    def size(self) -> float:
+        return float(np.abs(self.place).max())
+
+
+def test_a_dataclass_is_stored_by_its_fields_and_nothing_that_it_makes_of_them() -> None:
+    held = Held(np.arange(3.0), Own(np.ones(2), 4))
+    assert held.size == 2.0
+    back = unpack(pack(held), {})
+    assert type(back) is Held and type(back.inner) is Own and back.turns == 3 and "size" not in vars(back)
+    np.testing.assert_array_equal(back.place, held.place)
 
 
 def test_fields_may_change_their_order_and_new_ones_have_defaults() -> None:

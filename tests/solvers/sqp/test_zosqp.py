@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import is_dataclass
 
 import numpy as np
 import pytest
 
+from zoviz.core.encoding.binary import is_record
 from zoviz.core.sets import Ball
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
@@ -47,8 +49,8 @@ def test_without_noise_the_optimum_is_found_exactly_and_the_whole_budget_spent()
 
 def test_the_multipliers_are_those_of_the_best_point_and_not_of_the_latest_run() -> None:
     run = ended(boxed(), 600, replicas=4)
-    smooth = [replica.smooth for replica in run.state.replicas]
-    assert all(arm is not None and arm.best_run < arm.runs for arm in smooth)
+    arms = [course.now.exact for course in run.state.courses]
+    assert all(arm is not None and arm.best_run < arm.runs for arm in arms)
     exact = [1.5 * np.sqrt(2.0) - 1.0, 1.0]  # y of -grad f = y1 grad h1 + y2 grad h2 at the optimum
     np.testing.assert_allclose(run.result.multipliers, np.tile(exact, (4, 1)), atol=1e-3)
 
@@ -183,7 +185,7 @@ def test_a_step_is_one_batch_and_the_state_is_bounded() -> None:
         largest = max(largest, int(oracle.calls[0] - before))
     assert 6 <= largest <= 40
     assert isinstance(state, SQPState) and 0 < state.archive[0] <= 600
-    assert {type(state).__name__ for state in state.replicas} == {"Replica"}
+    assert {type(course.now).__name__ for course in state.courses} == {"Replica"}
 
 
 def test_every_class_of_a_state_is_found_in_the_solvers_module() -> None:
@@ -193,8 +195,10 @@ def test_every_class_of_a_state_is_found_in_the_solvers_module() -> None:
     seen: set[str] = set()
 
     def look(value: object) -> None:
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
+        if is_record(type(value)):
             seen.add(type(value).__name__)
+        if is_dataclass(value):
+            look(list(vars(value).values()))
         if isinstance(value, (tuple, list)):
             for one in value:
                 look(one)

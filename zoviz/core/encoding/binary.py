@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import json
@@ -30,12 +31,12 @@ meet in the parser's count of its depth ("AST constructor recursion depth mismat
 
 
 def pack(value: Any) -> bytes:
-    """Return the bytes of nested dicts, lists, tuples, NamedTuples, numbers, text, None and arrays.
+    """Return the bytes of nested dicts, lists, tuples, NamedTuples, dataclasses, numbers, text, None and arrays.
 
     Layout: a line with the version, a BLAKE2 digest of 16 bytes, and an npz with the tree as JSON and one array for
     each type of number. An array that occurs twice is stored once, and is one array again when it is read; views that
-    are not contiguous come back with their strides. A NamedTuple is stored by field under the name of its class: the
-    bare name where it is zoviz's own, so that its module may move, else ``module:name``.
+    are not contiguous come back with their strides. A NamedTuple or a dataclass is stored by field under the name of
+    its class: the bare name where it is zoviz's own, so that its module may move, else ``module:name``.
 
     Raises
     ------
@@ -57,8 +58,8 @@ def unpack(data: bytes, classes: Mapping[str, type[Any]] | None = None) -> Any:
     ----------
     data : bytes
     classes : mapping of str to type, optional
-        zoviz's own NamedTuples by name; those of others are looked up among the modules that are loaded: nothing is
-        imported. Without it, every NamedTuple is a dict of its fields.
+        zoviz's own NamedTuples and dataclasses by name; those of others are looked up among the modules that are
+        loaded: nothing is imported. Without it, each of them is a dict of its fields.
 
     Raises
     ------
@@ -111,6 +112,9 @@ class _Packer:
             return {"tuple": [self.spell(item) for item in value]}
         if isinstance(value, Sample):
             return {"sample": self.spell(vars(value))}
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            own = {one.name: self.spell(getattr(value, one.name)) for one in dataclasses.fields(value)}
+            return {"named": _name(type(value)), "fields": own}
         raise ZovizError(
             f"Expected arrays of numbers, numbers, text, None, or tuples, lists and dicts of them, got "
             f"{type(value).__name__}: a solver's state must be made of these, or say checkpointable = False."
@@ -157,7 +161,7 @@ class _Reader:
         return self._named(spelt)
 
     def _named(self, spelt: dict[str, Any]) -> Any:
-        """Return a NamedTuple by the names of its fields."""
+        """Return a NamedTuple or a dataclass by the names of its fields."""
         name = spelt["named"]
         values = {field: self.read(item) for field, item in spelt["fields"].items()}
         if self._classes is None:
@@ -165,10 +169,10 @@ class _Reader:
         cls = _class_at(name) if ":" in name else self._classes.get(name)
         if cls is None:
             raise ZovizError(f"Expected a state of this version of zoviz, got {name!r}: another version stored it.")
-        required = set(cls._fields) - cls._field_defaults.keys()
-        if not required <= values.keys() <= set(cls._fields):
+        names, required = _fields(cls)
+        if not required <= values.keys() <= set(names):
             raise ZovizError(
-                f"Expected {name} with {', '.join(cls._fields)}, got {', '.join(values)}: another version stored it."
+                f"Expected {name} with {', '.join(names)}, got {', '.join(values)}: another version stored it."
             )
         return cls(**values)
 
@@ -203,12 +207,27 @@ def _name(cls: type) -> str:
     return cls.__qualname__ if own else f"{cls.__module__}:{cls.__qualname__}"
 
 
+def is_record(cls: object) -> bool:
+    """Return whether something is a class whose objects are stored by field: a NamedTuple or a dataclass."""
+    return isinstance(cls, type) and (hasattr(cls, "_field_defaults") or dataclasses.is_dataclass(cls))
+
+
+def _fields(cls: Any) -> tuple[list[str], set[str]]:
+    """Return the names of a class's fields, and those without a default."""
+    if not dataclasses.is_dataclass(cls):
+        return list(cls._fields), set(cls._fields) - cls._field_defaults.keys()
+    fields, missing = dataclasses.fields(cls), dataclasses.MISSING
+    return [one.name for one in fields], {
+        one.name for one in fields if one.default is missing and one.default_factory is missing
+    }
+
+
 def _class_at(address: str) -> Any:
-    """Return the NamedTuple ``module:name`` in a module that is loaded."""
+    """Return the NamedTuple or dataclass ``module:name`` in a module that is loaded."""
     module, _, name = address.partition(":")
     item: Any = sys.modules.get(module)
     for part in name.split("."):
         item = getattr(item, part, None)
-    if not (isinstance(item, type) and issubclass(item, tuple) and hasattr(item, "_fields")):
+    if not is_record(item):
         raise ZovizError(f"Expected a NamedTuple at {address}, got none: was it renamed, or is its module not loaded?")
     return item

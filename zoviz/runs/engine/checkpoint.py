@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from zoviz.core.encoding.binary import pack, unpack
+from zoviz.core.encoding.binary import is_record, pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Mark
 from zoviz.core.threads.arithmetic import silent_arithmetic
@@ -116,7 +116,7 @@ def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
 
 
 def state_classes(solver: Solver) -> dict[str, type[Any]]:
-    """Return the NamedTuples that a state of this solver may be made of, by name.
+    """Return the NamedTuples and dataclasses that a state of this solver may be made of, by name.
 
     These are all that the modules know in which the classes of the solver and of what is nested in it, and their bases,
     are defined: so a checkpoint names a state by its class alone, and the module may move.
@@ -124,8 +124,8 @@ def state_classes(solver: Solver) -> dict[str, type[Any]]:
     bases = [base for part in reversed(solver.parts().values()) for base in reversed(type(part).__mro__)]
     modules = dict.fromkeys(base.__module__ for base in bases)
     values = (value for name in modules if name in sys.modules for value in vars(sys.modules[name]).values())
-    tuples = (one for one in values if isinstance(one, type) and hasattr(one, "_field_defaults"))
-    return {one.__qualname__: one for one in tuples if one.__module__.partition(".")[0] == "zoviz"}
+    records = (one for one in values if is_record(one))
+    return {one.__qualname__: one for one in records if one.__module__.partition(".")[0] == "zoviz"}
 
 
 def points(data: bytes | None) -> int:

@@ -15,8 +15,7 @@ from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.candidate import Prediction
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.regression import design
-from zoviz.solvers.sqp.restarts import elsewhere
-from zoviz.solvers.sqp.situation import Situation
+from zoviz.solvers.sqp.situation import Situation, elsewhere
 from zoviz.solvers.sqp.verification import Race
 
 _REPLICATES = (3, 8)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.oracle.quantum import quantum
-from zoviz.solvers.restart_rules import unit_lengths
+from zoviz.solvers.restart_rules import FAR, NEAR, in_box, moved, unit_lengths
 
 
 class Space(NamedTuple):
@@ -39,6 +41,10 @@ class Space(NamedTuple):
         """Return the points of the box nearest to points x (..., n)."""
         return np.minimum(np.maximum(x, self.lower), self.upper)
 
+    def scaled(self, length: Array) -> Space:
+        """Return the same with the unit lengths times ``length``, (n,)."""
+        return self._replace(scale=self.scale * length)
+
 
 class Settings(NamedTuple):
     """The values of ZOSQP's live parameters at one step."""
@@ -49,6 +55,34 @@ class Settings(NamedTuple):
     penalty: float
     back_off: float
     verification_share: float
+
+
+@dataclass
+class StepContext:
+    """What a replica's step depends on beside its memory.
+
+    Attributes
+    ----------
+    settings : Settings
+    left, budget : int
+        Calls that the replica may still make, and all of them.
+    common, may_differ : bool
+        Whether the calls of a step share one sample of the noise, and whether two at one point may give other values.
+    seed : int
+        A number of this step from the replica's own stream.
+    """
+
+    settings: Settings
+    left: int
+    budget: int
+    common: bool
+    may_differ: bool
+    seed: int
+
+    @cached_property
+    def generator(self) -> np.random.Generator:
+        """The step's random numbers."""
+        return np.random.default_rng(self.seed)
 
 
 def _plain_quantum(values: Array, scattered: bool) -> Array:
@@ -94,3 +128,15 @@ def space_of(box: Box, start: Array, tolerance: Array) -> Space:
     """
     lower, upper, x0 = box.lower[box.variable], box.upper[box.variable], start[box.variable]
     return Space(lower, upper, unit_lengths(lower, upper, x0), x0, tolerance)
+
+
+def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generator) -> Array:
+    """Return a point to start from, (n,): by turns near the best point, anywhere in the box, and around the start."""
+    n, scale = space.n, space.scale
+    normal = generator.standard_normal(n)
+    if turn % 3 == 2:
+        return moved(space.lower, space.upper, best, scale * 10.0 ** generator.uniform(*NEAR) * normal)
+    if turn % 3 == 1:
+        return moved(space.lower, space.upper, space.start, scale * 10.0 ** generator.uniform(*FAR) * normal)
+    far = moved(space.lower, space.upper, space.start, scale * 10.0 ** generator.uniform(-1.0, 1.3) * normal)
+    return space.clip(in_box(space.lower, space.upper, scale, generator.random(n), far))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import param
 
 from zoviz.core.defaults import calls_for
-from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Scale
 from zoviz.core.ranking import best_of
 from zoviz.core.sets import Box
@@ -18,64 +18,101 @@ from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers import differences
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.batches import ANEW, Course, Loop, Loops, Turn
 from zoviz.solvers.replica_batches import evaluate_each
-from zoviz.solvers.sqp import derivatives, noisy_phase, restarts
+from zoviz.solvers.sqp import derivatives, noisy_phase
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.candidate import Prediction
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.elastic_qp import Step
+from zoviz.solvers.sqp.exact import Exact, SQPRun
 from zoviz.solvers.sqp.noisy_phase import Basin, NoisyArm
 from zoviz.solvers.sqp.regression import Prior
-from zoviz.solvers.sqp.restarts import Restarts
-from zoviz.solvers.sqp.situation import Settings, Situation, Space, space_of
-from zoviz.solvers.sqp.smooth_phase import SmoothRun
+from zoviz.solvers.sqp.situation import Settings, Situation, Space, StepContext, space_of
 from zoviz.solvers.sqp.verification import Race
 
-_NO_POINT = np.empty(0)
 _LEAST_WIDTH = 40
 """Points of a batch at most, unless two sweeps are more."""
-STATES = (Archive, Basin, Descent, Pairs, Prediction, Prior, Race, SmoothRun, Step)
+ARMS = (Exact, SQPRun, Step, NoisyArm, Archive, Pairs, Basin, Descent, Prediction, Prior, Race)
+STATES = (Course, Turn, StepContext, Settings, *ARMS)
 """Classes of what a replica's state is made of: a stored run finds them in the module of its solver."""
 
 
-class Replica(NamedTuple):
-    """The state of one replica: the values at its start, and the noise-free or the noisy arm that it then takes.
+@dataclass
+class Replica:
+    """The memory of one replica: the values at its start, and the noise-free or the noisy arm that it then takes.
 
     Attributes
     ----------
     start : Array, shape (n,)
     first : Array, shape (1 + m,)
         The values at the start, f first.
-    smooth : Restarts or None
+    scale : Array, shape (n,)
+        Unit lengths of the variables; 0 where bounds fix one.
+    exact : Exact or None
         The noise-free arm.
     noisy : NoisyArm or None
         The noisy arm.
     best, best_value : Array, shapes (n,) and (1 + m,)
         The best point of a rough function, which repeats to the bit, and its values; empty for other functions.
-    calls : int
-        Calls so far.
-    scale : Array, shape (n,)
-        Unit lengths of the variables; 0 where bounds fix one.
-    probes : Array, shape (q, n)
-        The points of the last batch.
-    purpose : str
-        The purpose of the last batch, in a word or two.
     """
 
     start: Array
     first: Array
-    smooth: Restarts | None
-    noisy: NoisyArm | None
-    best: Array
-    best_value: Array
-    calls: int
     scale: Array
-    probes: Array
-    purpose: str
+    exact: Exact | None = None
+    noisy: NoisyArm | None = None
+    best: Array = field(default_factory=lambda: np.empty(0))
+    best_value: Array = field(default_factory=lambda: np.empty(0))
+
+    def loop(self, oracle: Oracle) -> Loop:
+        """Ask for the start's values again, and go on by differences where they are the same, else by regression."""
+        space = _space(self.start, oracle)
+        if not space.n:
+            return
+        if self.exact is None and self.noisy is None:
+            context = yield ANEW
+            values = yield "start", space.start[None]
+            if not context.may_differ and np.array_equal(self.first, values[0]):
+                self.exact = Exact.start(space.start, self.first, context.settings.penalty)
+            else:
+                both = np.stack([self.first, values[0]])
+                at = _situation(context, space, oracle)
+                self.noisy = noisy_phase.begin(np.tile(space.start, (2, 1)), both, context.common, at)
+        if self.exact is not None:
+            context = yield from self.exact.loop(space, oracle.quantum)
+            self._leave_differences(self.exact, context, space, oracle)
+        width = max(_LEAST_WIDTH, 2 * oracle.n + 2)
+        while self.noisy is not None:
+            context = yield ANEW
+            at = _situation(context, space, oracle)
+            self.noisy, asked = noisy_phase.request(self.noisy, width, context.common, at)
+            points = asked
+            if len(self.best) and not len(self.noisy.quantum):
+                points = derivatives.dithered(asked, space, context.generator)
+            values = yield self.noisy.stage, points
+            if len(self.best):  # the arm knows nothing of the dither
+                best = best_of(self.best, self.best_value, points, values, space.tolerance)
+                self.best, self.best_value = best
+            at = _situation(context, space, oracle)
+            self.noisy = noisy_phase.receive(self.noisy, asked, values, context.common, at)
+
+    def _leave_differences(self, exact: Exact, context: StepContext, space: Space, oracle: Oracle) -> None:
+        """Go on by regression with a function that is rough or rounded."""
+        at = _situation(context, space, oracle)
+        self.exact, self.best, self.best_value = None, exact.best, exact.best_value
+        if not len(exact.quantum):
+            self.noisy = noisy_phase.begin(space.start[None], self.first[None], context.common, at)
+        else:
+            known = oracle.digits(exact.seen, exact.quantum)
+            digits = int(known[0] or known.max())
+            self.noisy = noisy_phase.begin(
+                self.best[None], self.best_value[None], context.common, at, exact.quantum, digits
+            )
 
 
 class SQPState(NamedTuple):
-    """The state of ZOSQP: points x (R, n) to return, multipliers y (R, m) of the runs that met them, values, replicas.
+    """The state of ZOSQP: points x (R, n) to return, multipliers y (R, m) of the runs that met them, values, courses.
 
     ``value`` is the mean of the calls at x; ``radius`` (R,) that of the trust region, ``spread`` (R,) that of
     differences or of the design; ``archive`` (R,) the number of distinct points that the models may rest on;
@@ -89,12 +126,11 @@ class SQPState(NamedTuple):
     spread: Array
     archive: Array
     starts: Array
-    replicas: list[Replica]
+    courses: list[Course]
 
 
 _PURPOSES = {
     "start": Purpose.START,
-    "over": Purpose.START,
     "differences": Purpose.DIRECTIONS,
     "trial": Purpose.LINE_SEARCH,
     "correction": Purpose.LINE_SEARCH,
@@ -203,50 +239,57 @@ class ZOSQP(Solver):
         """Return a sentence where the bounds leave no variable free; None otherwise. ``active`` is a mask (R,)."""
         return "The bounds leave no variable free." if not len(state.radius) or state.radius.max() == 0.0 else None
 
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._loops = Loops()
+
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
         """Evaluate the starts (R, n), at one call per replica."""
-        value = oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool))
-        values = _outputs(value)[:, 0]
-        replicas = [
-            Replica(x, first, None, None, _NO_POINT, _NO_POINT, 1, _scale(x, oracle), x[None], "start")
-            for x, first in zip(x0, values, strict=True)
-        ]
-        return self._state(replicas, oracle)
+        values = _outputs(oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool)))[:, 0]
+        replicas, free = [], Box.of(oracle.domain).variable
+        for x, first in zip(x0, values, strict=True):
+            replicas.append(Replica(x, first, np.zeros(oracle.n)))
+            replicas[-1].scale[free] = _space(x, oracle).scale
+        courses = self._loops.begin(replicas, lambda one: one.loop(oracle), x0[:, free], "start")
+        return self._state(courses, oracle)
 
     def step(self, state: SQPState, oracle: Oracle, streams: Streams) -> tuple[SQPState, Info]:
         """Evaluate one batch of every replica whose budget covers it, and take its step."""
         # One number a step for each: what a replica draws does not depend on what others do.
         seeds = (streams.uniform("steps", 1)[:, 0] * 2.0**53).astype(np.int64)
         oracle.resample()
-        width = max(_LEAST_WIDTH, 2 * oracle.n + 2)
-        remaining = oracle.remaining
-        replicas, requests = list(state.replicas), [np.empty((0, oracle.n))] * len(seeds)
-        situations: list[Situation | None] = [None] * len(seeds)
-        for r, replica in enumerate(state.replicas):
-            if oracle.active[r] and remaining[r] > 0:
-                situation = situations[r] = self._situation(replica, oracle, remaining[r], int(seeds[r]))
-                replicas[r], requests[r] = _request(replica, situation, width, oracle)
-        counts = np.array([len(points) for points in requests])
-        if not counts.any():
-            raise BudgetSpent
-        # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
-        breadth = width if oracle.contract == "independent" else 0
-        with oracle.purpose([_PURPOSES[_purpose(replica)] for replica in replicas]):
-            values = _outputs(evaluate_each(oracle, requests, state.x, breadth).value)
-        for r, setting in enumerate(situations):
-            if setting is not None and counts[r] and oracle.active[r]:
-                replicas[r] = _receive(replicas[r], requests[r], values[r, : counts[r]], setting, oracle)
-        after = self._state(replicas, oracle)
+        box, width = Box.of(oracle.domain), max(_LEAST_WIDTH, 2 * oracle.n + 2)
+        remaining, settings = oracle.remaining, Settings(*(getattr(self, name) for name in Settings._fields))
+        contexts: list[StepContext | None] = [None] * len(seeds)
+        for r in np.flatnonzero(oracle.active & (remaining > 0)):
+            # Without a budget it is planned ahead at every step.
+            left = int(remaining[r]) if np.isfinite(remaining[r]) else calls_for(int(box.variable.sum()))
+            budget, common = state.courses[r].calls + left, oracle.contract == "common"
+            contexts[r] = StepContext(settings, left, budget, common, oracle.may_differ, int(seeds[r]))
+
+        def evaluate(points: list[Array]) -> Array:
+            # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
+            breadth = width if oracle.contract == "independent" else 0
+            whole = [box.embed(own.reshape(len(own), int(box.variable.sum()))) for own in points]
+            return _outputs(evaluate_each(oracle, whole, state.x, breadth).value)
+
+        courses = self._loops.step(state.courses, contexts, lambda one: one.loop(oracle), oracle, _PURPOSES, evaluate)
+        after = self._state(courses, oracle)
         return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
+
+    def close(self) -> None:
+        """Let go of the loops."""
+        self._loops.close()
 
     def closing_note(self, state: SQPState) -> str:
         """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""
-        smooth = [replica.smooth.runs for replica in state.replicas if replica.smooth is not None]
-        arms = [(1 + one.noisy.starts, bool(len(one.best))) for one in state.replicas if one.noisy is not None]
+        replicas = [course.now for course in state.courses]
+        runs = [one.exact.runs for one in replicas if one.exact is not None]
+        arms = [(1 + one.noisy.starts, len(one.best) > 0) for one in replicas if one.noisy is not None]
         noisy, rough = ([starts for starts, is_rough in arms if is_rough == which] for which in (False, True))
-        digits = [one.noisy.digits for one in state.replicas if one.noisy is not None and one.noisy.digits]
+        digits = [one.noisy.digits for one in replicas if one.noisy is not None and one.noisy.digits]
         what = f"have about {min(digits)} digit{'s' * (min(digits) > 1)}" if digits else "repeat but are rough"
-        notes = [f"values repeat to the bit, so differences; {sum(smooth)} runs."] if smooth else []
+        notes = [f"values repeat to the bit, so differences; {sum(runs)} runs."] if runs else []
         notes += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
         notes += [f"values {what}, so regression; {sum(rough)} descents."] if rough else []
         return " ".join(f"{self.title}: {one}" for one in notes)
@@ -256,7 +299,7 @@ class ZOSQP(Solver):
 
         Under noise that of the objective, too, which is known once calls were repeated.
         """
-        arms = [replica.noisy for replica in state.replicas]
+        arms = [course.now.noisy for course in state.courses]
         known = [np.nan if arm is None or arm.archive.degrees <= 0.0 else arm.archive.noise[0] for arm in arms]
         return {
             "trust_radius": self.trust_scale * state.radius,
@@ -275,35 +318,25 @@ class ZOSQP(Solver):
 
     def sketch(self, state: SQPState) -> Sketch:
         """Return the trust region of the next step around its centre, and the last batch."""
-        replica, centre = state.replicas[0], state.x[0].copy()
-        reach, free = self.trust_scale * float(state.radius[0]) * replica.scale, replica.scale > 0.0
-        if replica.smooth is not None:
-            centre[free] = replica.smooth.run.next_x
-            reach[free] *= replica.smooth.run.length * replica.smooth.run.reach
-        elif replica.noisy is not None:
-            centre[free] = replica.noisy.descent.centre
-        return Sketch(centre, reach, replica.probes.copy(), replica.purpose)
+        course, centre = state.courses[0], state.x[0].copy()
+        scale = course.now.scale
+        reach, free = self.trust_scale * float(state.radius[0]) * scale, scale > 0.0
+        exact, noisy = course.now.exact, course.now.noisy
+        if exact is not None:
+            centre[free] = exact.run.x
+            reach[free] *= exact.run.length * exact.run.reach
+        elif noisy is not None:
+            centre[free] = noisy.descent.centre
+        points = np.repeat(state.x[:1], len(course.probes), axis=0)
+        points[:, free] = course.probes
+        return Sketch(centre, reach, points, course.purpose)
 
-    def _situation(self, replica: Replica, oracle: Oracle, left: float, seed: int) -> Situation:
-        """Return what a step of the replica depends on."""
-        settings = Settings(
-            self.trust_scale,
-            self.restart_share,
-            self.batch_multiplier,
-            self.penalty,
-            self.back_off,
-            self.verification_share,
-        )
-        space = _space(replica.start, oracle)
-        ahead = int(left) if np.isfinite(left) else calls_for(space.n)  # planned ahead at every step
-        generator = np.random.default_rng(seed)
-        return Situation(space, settings, ahead, replica.calls + ahead, generator, oracle.quantum)
-
-    def _state(self, replicas: list[Replica], oracle: Oracle) -> SQPState:
-        """Return the state of these replicas."""
-        outlines = [_outline(replica, _space(replica.start, oracle), oracle) for replica in replicas]
+    def _state(self, courses: list[Course], oracle: Oracle) -> SQPState:
+        """Return the state of these courses."""
+        box = Box.of(oracle.domain)
+        outlines = [_outline(course.now, box) for course in courses]
         x, y, values, radius, spread, archive, starts = (np.array(column) for column in zip(*outlines, strict=True))
-        return SQPState(x, y, Evaluation(values[:, 0], values[:, 1:]), radius, spread, archive, starts, replicas)
+        return SQPState(x, y, Evaluation(values[:, 0], values[:, 1:]), radius, spread, archive, starts, courses)
 
 
 def _outputs(value: Evaluation) -> Array:
@@ -316,80 +349,21 @@ def _space(start: Array, oracle: Oracle) -> Space:
     return space_of(Box.of(oracle.domain), start, np.broadcast_to(oracle.tolerance, oracle.m))
 
 
-def _scale(start: Array, oracle: Oracle) -> Array:
-    """Return the unit lengths of all variables (n,), 0 for those that bounds fix."""
-    box, scale = Box.of(oracle.domain), np.zeros(oracle.n)
-    scale[box.variable] = _space(start, oracle).scale
-    return scale
-
-
-def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle) -> tuple[Replica, Array]:
-    """Return the replica and the points that it wants, of all variables."""
-    space, common = situation.space, oracle.contract == "common"
-    if not space.n:
-        return replica, np.empty((0, oracle.n))
-    if replica.smooth is not None:
-        smooth, points = restarts.request(replica.smooth, situation)
-        replica = replica._replace(smooth=smooth)
-    elif replica.noisy is not None:
-        noisy, points = noisy_phase.request(replica.noisy, width, common, situation)
-        replica = replica._replace(noisy=noisy)
-        if len(replica.best) and not len(noisy.quantum):
-            points = derivatives.dithered(points, space, situation.generator)
-    else:
-        points = space.start[None]
-    return replica, Box.of(oracle.domain).embed(points)
-
-
-def _receive(replica: Replica, x: Array, values: Array, situation: Situation, oracle: Oracle) -> Replica:
-    """Return the replica after it was told the values at its points."""
-    space, common = situation.space, oracle.contract == "common"
-    points = x[:, Box.of(oracle.domain).variable]
-    replica = replica._replace(calls=replica.calls + len(points), probes=x.copy(), purpose=_purpose(replica))
-    if replica.smooth is not None:
-        smooth = restarts.receive(replica.smooth, points, values, situation)
-        if smooth.doubt != "rough":
-            return replica._replace(smooth=smooth)
-        best, best_value, steps = smooth.best, smooth.best_value, smooth.quantum
-        if len(steps):
-            known = oracle.digits(np.concatenate([smooth.seen, values]), steps)
-            digits = int(known[0] or known.max())
-            arm = noisy_phase.begin(best[None], best_value[None], common, situation, steps, digits)
-        else:
-            arm = noisy_phase.begin(space.start[None], replica.first[None], common, situation)
-        return replica._replace(smooth=None, noisy=arm, best=best, best_value=best_value)
-    if replica.noisy is not None:
-        arm = replica.noisy
-        if len(replica.best):  # the arm knows nothing of the dither
-            best, value = best_of(replica.best, replica.best_value, points, values, space.tolerance)
-            replica, points = replica._replace(best=best, best_value=value), arm.queue[: len(points)]
-        return replica._replace(noisy=noisy_phase.receive(arm, points, values, common, situation))
-    if not oracle.may_differ and np.array_equal(replica.first, values[0]):
-        return replica._replace(smooth=restarts.begin(replica.first, situation))
-    both = np.stack([replica.first, values[0]])
-    return replica._replace(noisy=noisy_phase.begin(np.tile(space.start, (2, 1)), both, common, situation))
-
-
-def _purpose(replica: Replica) -> str:
-    """Return what the batch that the replica has asked for is for."""
-    if replica.smooth is not None:
-        differences = ("gradient", "mirror")
-        phase = "line" if replica.smooth.doubt == "line" else replica.smooth.run.phase
-        return "last calls" if replica.smooth.last else "differences" if phase in differences else phase
-    return "start" if replica.noisy is None else replica.noisy.stage
-
-
-def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Array, Array, float, float, float, float]:
+def _outline(replica: Replica, box: Box) -> tuple[Array, Array, Array, float, float, float, float]:
     """Return point, multipliers, values, both radii, size of the archive and number of starts of a replica."""
-    if replica.smooth is not None:
-        smooth = replica.smooth
-        x = Box.of(oracle.domain).embed(smooth.best[None])[0]
-        spread = differences.CENTRAL if smooth.run.central else differences.FORWARD
-        return x, smooth.multipliers, smooth.best_value, smooth.run.radius, spread, 0.0, float(smooth.runs)
+    if replica.exact is not None:
+        exact = replica.exact
+        x = box.embed(exact.best[None])[0]
+        spread = differences.CENTRAL if exact.run.central else differences.FORWARD
+        return x, exact.multipliers, exact.best_value, exact.run.radius, spread, 0.0, float(exact.runs)
     if replica.noisy is not None:
         arm, descent, size = replica.noisy, replica.noisy.descent, float(len(replica.noisy.archive.counts))
         best, value = (replica.best, replica.best_value) if len(replica.best) else (arm.x, arm.outputs)
-        x, starts = Box.of(oracle.domain).embed(best[None])[0], 1.0 + arm.starts
+        x, starts = box.embed(best[None])[0], 1.0 + arm.starts
         return x, arm.multipliers, value, descent.radius, descent.spread, size, starts
-    radius = 1.0 if space.n else 0.0
-    return replica.start, np.zeros(oracle.m), replica.first, radius, radius, 0.0, 0.0
+    radius = 1.0 if box.variable.any() else 0.0
+    return replica.start, np.zeros(len(replica.first) - 1), replica.first, radius, radius, 0.0, 0.0
+
+
+def _situation(context: StepContext, space: Space, oracle: Oracle) -> Situation:
+    return Situation(space, context.settings, context.left, context.budget, context.generator, oracle.quantum)

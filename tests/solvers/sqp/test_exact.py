@@ -1,0 +1,368 @@
+"""The noise-free arm: its first steps against a loop written by hand, its ends, restarts and last calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from helpers.loops import Batch, played
+from zoviz import Run
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
+from zoviz.oracle.quantum import quantum
+from zoviz.problems import BlackBox
+from zoviz.solvers import ZOSQP
+from zoviz.solvers.sqp import exact as exacts
+from zoviz.solvers.sqp import sqp_run
+from zoviz.solvers.sqp.elastic_qp import Linearisation, solve
+from zoviz.solvers.sqp.exact import Exact
+from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
+from zoviz.solvers.sqp.sqp_run import SQPRun
+
+START = np.array([1.5, -0.5])
+SETTINGS = Settings(1.0, 0.7, 1.0, 1.0, 3.0, 0.1)
+
+
+def joint(x: Array) -> Array:
+    """f = (x0 - 2)^2 + 2 (x1 - 1)^2 + x0 x1, h = x0^2 + x1^2 - 2 and x0 - 3 x1."""
+    f = (x[..., 0] - 2) ** 2 + 2 * (x[..., 1] - 1) ** 2 + x[..., 0] * x[..., 1]
+    return np.stack([f, x[..., 0] ** 2 + x[..., 1] ** 2 - 2, x[..., 0] - 3 * x[..., 1]], axis=-1)
+
+
+def slopes(x: Array) -> Array:
+    of_f = [2 * (x[0] - 2) + x[1], 4 * (x[1] - 1) + x[0]]
+    return np.array([of_f, [2 * x[0], 2 * x[1]], [1.0, -3.0]])
+
+
+def rounded(values: Array, scattered: bool) -> Array:
+    return quantum(values, 0.0, scattered)
+
+
+def batches(
+    function: Callable[[Array], Array] = joint,
+    *,
+    run: SQPRun | None = None,
+    start: Array = START,
+    half: float = 4.0,
+    settings: Callable[[int], Settings] = lambda spent: SETTINGS,
+    calls: int = 1000,
+    seed: int = 0,
+    ablated: bool = False,
+) -> list[Batch]:
+    """The batches of the noise-free arm in a box of this half-width, until its calls are made."""
+    space = space_of(Box(np.full(len(start), -half), np.full(len(start), half)), start, np.full(4, 1e-6))
+    value = function(start[None])[0]
+    space = space._replace(tolerance=space.tolerance[: len(value) - 1])
+    arm = Exact.start(start, value, 1.0)
+    arm.run = run or arm.run
+
+    def context(spent: int) -> StepContext:
+        if ablated:
+            arm.run.curved = np.ones(len(start), dtype=bool)
+        return StepContext(settings(spent), calls - spent, calls, False, False, seed + spent)
+
+    made, spent = [], 1
+    for batch in played(
+        arm, arm.loop(space, lambda values, scattered: quantum(values, 0.0, scattered)), function, context, 1
+    ):
+        made.append(batch)
+        spent += len(batch.points)
+        if spent >= calls:
+            break
+    return made
+
+
+def first_run(made: list[Batch]) -> list[Batch]:
+    return [batch for batch in made if batch.memory.runs == 1]
+
+
+def by_hand(steps: int) -> list[Array]:
+    """Accepted points of an l1 SQP method in the units (1.5, 1) of the start; the first steps are all good.
+
+    Each function is in units of its steepest slope at the start.
+    """
+    scale, x, penalty, radius, points = np.array([1.5, 1.0]), START, 1.0, 1.0, [START]
+    hessian, first = np.empty((0, 0)), True
+    size = np.abs(slopes(START) * scale).max(axis=1)
+    for _ in range(steps):
+        value, derivatives = joint(x) / size, slopes(x) / size[:, None] * scale
+        if not hessian.size:
+            hessian = np.eye(2) * min(1.0, np.abs(derivatives[0]).max())
+        lower, upper = np.maximum(-radius, (-4 - x) / scale), np.minimum(radius, (4 - x) / scale)
+        step = solve(Linearisation(hessian, derivatives[0], derivatives[1:], value[1:], lower, upper), penalty)
+        while step.violation > 0.1 * np.maximum(value[1:], 0.0).sum() + 1e-9:  # every linearisation here can be met
+            penalty *= 10.0
+            step = solve(Linearisation(hessian, derivatives[0], derivatives[1:], value[1:], lower, upper), penalty)
+        largest = step.multipliers[step.multipliers < 0.999 * penalty].max()
+        violation = np.maximum(value[1:], 0.0).sum()
+        if penalty < 1.1 * largest:
+            penalty = 1.5 * largest
+        elif penalty > 20 * max(largest, 1e-2) and violation < 1e-8:
+            penalty = max(2 * largest, 1e-2, penalty / 2)
+        merit = [one[0] + penalty * np.maximum(one[1:], 0.0).sum() for one in (value, joint(x + scale * step.d) / size)]
+        predicted = -(derivatives[0] @ step.d + 0.5 * step.d @ hessian @ step.d) + penalty * (
+            violation - step.violation
+        )
+        ratio = (merit[0] - merit[1]) / predicted
+        assert ratio > 0.3, "a step of this loop is neither refused nor corrected"
+        if ratio > 0.7 and np.abs(step.d).max() > 0.7 * radius:
+            radius *= 2.5
+        after = x + scale * step.d
+        change = np.append(1.0, step.multipliers) / size @ (slopes(after) - slopes(x)) * scale
+        s, y = (after - x) / scale, change
+        if first:
+            hessian, first = np.eye(2) * (y @ y) / (s @ y), False
+        assert s @ y > 0.2 * s @ hessian @ s, "no damping either"
+        hessian = hessian - np.outer(hessian @ s, hessian @ s) / (s @ hessian @ s) + np.outer(y, y) / (s @ y)
+        x = after
+        points.append(x)
+    return points
+
+
+def test_first_steps_are_those_of_a_loop_by_hand() -> None:
+    places = [START]
+    for batch in batches(calls=30):
+        if not np.array_equal(batch.memory.run.x, places[-1]):
+            places.append(batch.memory.run.x)
+    expected = by_hand(3)
+    np.testing.assert_allclose(places[: len(expected)], expected, atol=2e-5)
+
+
+def test_a_run_ends_at_the_solution_after_a_second_part_with_central_differences() -> None:
+    made = first_run(batches())
+    run = made[-1].memory.run
+    assert run.central and not made[0].memory.run.central and len(made) < 200
+    slope, h = slopes(run.x), joint(run.x)[1:]
+    assert h.max() < 1e-7
+    active = h > -1e-7
+    multipliers = np.linalg.lstsq(slope[1:][active].T, -slope[0], rcond=None)[0]
+    assert (multipliers > 0).all()
+    np.testing.assert_allclose(slope[0] + multipliers @ slope[1:][active], 0.0, atol=1e-5)
+
+
+def test_the_scale_of_the_radius_counts_from_the_next_step_on() -> None:
+    made = batches(settings=lambda spent: SETTINGS._replace(trust_scale=1.0 if spent < 2 else 1e-3), calls=6)
+    assert [batch.purpose for batch in made[:2]] == ["differences", "trial"]
+    assert np.abs((made[1].points[0] - START) / [1.5, 1.0]).max() == pytest.approx(1e-3, rel=1e-6)
+
+
+def test_a_restoration_ends_where_the_constraints_are_met() -> None:
+    start = np.array([3.0, -3.0])
+    restoring = SQPRun.start(start, joint(start), 2, 1.0, 1.0, restoring=True)
+    made = batches(start=start, run=restoring)
+    end = first_run(made)[-1].memory.run
+    assert end.restoring and len(first_run(made)) < 60
+    assert np.maximum(joint(end.x)[1:], 0.0).max() < 1e-9
+    after = made[len(first_run(made))].memory.run
+    assert not after.restoring and np.array_equal(after.last_x, end.x)
+
+
+def test_a_failed_trial_shrinks_the_region_and_is_not_accepted() -> None:
+    def only_near(x: Array) -> Array:
+        return np.where((np.abs(x - START).max(axis=-1) < 1e-3)[:, None], joint(x), np.inf)
+
+    trial = next(batch for batch in batches(only_near, calls=6) if batch.purpose == "trial")
+    np.testing.assert_array_equal(trial.memory.run.x, START)
+    assert trial.memory.run.radius <= 0.2
+
+
+def test_refused_steps_shrink_the_region_and_do_not_end_the_run() -> None:
+    def uphill(x: Array) -> Array:
+        return np.where((np.abs(x - START).max(axis=-1) < 1e-4)[:, None], joint(x), [1e6, -1.0, -1.0])
+
+    last = [batch for batch in batches(uphill, calls=20) if batch.purpose == "trial"][-1].memory
+    assert last.runs == 1 and not last.run.central and last.run.stall == 0 and last.run.radius < 1e-2
+
+
+def test_units_follow_slopes_that_are_far_apart_and_no_others() -> None:
+    near, far = (
+        batches(lambda x, s=s: joint(START + (x - START) * s), half=1e9, calls=4)[0].memory.run
+        for s in ([1.0, 5.0], [1.0, 1e5])
+    )
+    np.testing.assert_array_equal(near.length, 1.0)
+    assert far.length[0] / far.length[1] == pytest.approx(1e5, rel=0.99)
+    for one in (near, far):
+        steepest = np.abs(one.slopes * (np.array([1.5, 1.0]) * one.length)[:, None]).max(axis=0)
+        np.testing.assert_allclose(steepest, 1.0, rtol=1e-3)
+
+
+def test_hidden_units_do_not_keep_it_from_the_solution() -> None:
+    hidden = np.array([1e-3, 1e3])
+    plain, disguised = (
+        first_run(batches(lambda x, s=s: joint(START + (x - START) / s), half=1e9))[-1].memory.run.x
+        for s in (np.ones(2), hidden)
+    )
+    np.testing.assert_allclose(START + (disguised - START) / hidden, plain, atol=1e-5)
+
+
+def test_the_last_part_begins_with_the_curvatures_of_the_lagrangian() -> None:
+    run, multipliers = SQPRun.start(START, joint(START), 2, 1.0, 1.0, central=True), np.array([0.5, 2.0])
+    run.step = run.step._replace(multipliers=multipliers)
+    after = batches(run=run, calls=8)[0].memory.run
+    second = np.array([[2.0, 4.0], [2.0, 2.0], [0.0, 0.0]])
+    weights = np.append(1.0, multipliers) / after.size
+    np.testing.assert_allclose(after.hessian, np.diag(weights @ second * np.array([1.5, 1.0]) ** 2), rtol=1e-4)
+
+
+def epigraph(x: Array) -> Array:
+    """f = t + 44 with four rows <= t: the exact penalty function of Rosen and Suzuki's problem; least f: -44."""
+    a, b, c, d, t = (x[..., i] for i in range(5))
+    squares = a**2 + b**2 + c**2 + d**2
+    f = squares + c**2 - 5 * a - 5 * b - 21 * c + 7 * d
+    h = [squares + a - b + c - d - 8, squares + b**2 + d**2 - a - d - 10, squares - d**2 + a**2 + 2 * a - b - d - 5]
+    return np.stack([t + 44, f - t, *(f + 10 * one - t for one in h)], axis=-1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_region_does_not_hold_a_variable_that_enters_linearly(seed: int) -> None:
+    """The bound t on the largest row: where it is taken for curved, as others are, there are more calls."""
+    start = np.append(np.random.default_rng(seed).uniform(-2, 2, 4), 0.0)
+    calls = []
+    for ablated in (False, True):
+        spent = 0
+        for batch in batches(epigraph, start=start, half=1e9, calls=600, ablated=ablated):
+            spent, run = spent + len(batch.points), batch.memory.run
+            if max(abs(run.value[0]), run.value[1:].max()) < 1e-5:
+                break
+        np.testing.assert_array_equal(run.linear, [False] * 4 + [not ablated])
+        assert ablated or not run.hessian[4].any()
+        calls.append(spent)
+    assert calls[0] < 120 and calls[0] < 0.9 * calls[1], calls
+
+
+def test_no_variable_is_linear_where_no_slope_changed_or_none_has_moved() -> None:
+    assert not batches(calls=30)[-1].memory.run.linear.any()  # slopes change along both variables
+    flat = batches(lambda x: np.stack([x[..., 0] + x[..., 1], x[..., 0], x[..., 1]], axis=-1), half=1e9, calls=10)
+    run = flat[-1].memory.run
+    assert run.slopes.size and not run.curved.any() and not run.linear.any()
+
+
+def one_step() -> tuple[SQPRun, Space, float]:
+    """A run with derivatives at the start and its first step, the space in its units, and what the step promises."""
+    space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
+    run = SQPRun.start(START, joint(START), 2, 1.0, 1.0)
+    run.set_units(slopes(START).T, space)
+    run.learn(slopes(START).T, None, space)
+    return run, space, run.solve(space, 1.0)
+
+
+@pytest.mark.parametrize(("gain", "share"), [(-1e-9, 0.5), (1.0, 1.0)])
+def test_a_correction_that_leads_back_does_not_shrink_the_region_to_nothing(gain: float, share: float) -> None:
+    run, space, promise = one_step()
+    bad, length = np.array([1e3, 5.0, -1.0]), float(np.abs(run.step.d).max())
+    assert run.is_poor(bad, promise)
+    run.correct(space, 1.0, bad)
+    back = joint(START) - np.array([gain * promise * run.size[0], 0.0, 0.0])
+    assert run.serves(back, bad, promise) == (gain > 0.0)  # one that gains is taken, however short it is
+    run.step = run.step._replace(d=np.full(2, length))
+    taken = run.accepts(back if gain > 0.0 else bad, promise)
+    assert taken == (gain > 0.0) and run.radius == pytest.approx(share * min(1.0, length) if gain < 0.0 else run.radius)
+
+
+def test_a_constraint_whose_slope_vanishes_at_the_start_is_in_units_of_its_value() -> None:
+    run = SQPRun.start(START, np.array([0.0, 1.5, 0.0]), 2, 1.0, 1.0)
+    space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
+    run.set_units(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, -3.0]]).T, space)
+    np.testing.assert_allclose(run.size, [1.5, 1.5, 3.0])
+
+
+LINE = np.array([-2.0])
+
+
+def two_minima(x: Array) -> Array:
+    """f = (x^2 - 1)^2 + 0.3 x, lowest near -1.04, and h = -1."""
+    return np.stack([(x[:, 0] ** 2 - 1.0) ** 2 + 0.3 * x[:, 0], np.full(len(x), -1.0)], axis=-1)
+
+
+def trap(x: Array) -> Array:
+    """f = x^2 and an h that falls from the start to 0.1 at the bound -3, and is below 0 around 2 only."""
+    return np.stack([x[:, 0] ** 2, 0.1 + 0.3 * (x[:, 0] + 3.0) - 3.0 * np.exp(-((x[:, 0] - 2.0) ** 2))], axis=-1)
+
+
+def on_the_line(calls: int, function: Callable[[Array], Array] = two_minima) -> list[Batch]:
+    far = SETTINGS._replace(restart_share=1.0)
+    return batches(function, start=LINE, half=3.0, settings=lambda spent: far, calls=calls)
+
+
+def polished(made: list[Batch]) -> set[bool]:
+    """On which sides of zero runs after the first were polished."""
+    arms = [batch.memory for batch in made]
+    return {bool(arm.run.last_x[0] > 0.0) for arm in arms if arm.runs > 1 and arm.run.central}
+
+
+def test_the_budget_is_spent_on_runs_and_the_best_point_is_the_lowest_minimum() -> None:
+    made = on_the_line(1000)
+    roots = np.roots([4.0, 0.0, -4.0, 0.3]).real
+    lowest = roots[np.argmin(two_minima(roots[:, None])[:, 0])]
+    assert made[-1].memory.runs > 5 and sum(len(batch.points) for batch in made) == 999
+    assert made[-1].memory.best[0] == pytest.approx(lowest, abs=1e-6)
+
+
+def test_only_runs_that_end_near_the_best_value_are_polished(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert polished(on_the_line(1000)) == {False}
+    monkeypatch.setattr(sqp_run, "_NEAR", np.inf)
+    assert polished(on_the_line(1000)) == {False, True}
+
+
+def test_a_start_beside_the_least_violation_around_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    best = on_the_line(200, trap)[-1].memory.best
+    assert best[0] > 0.0 and trap(best[None])[0, 1] == pytest.approx(0.0, abs=1e-5)
+    monkeypatch.setattr(exacts, "_PROGRESS", np.inf)  # restores again and again, as if that had gained something
+    assert on_the_line(200, trap)[-1].memory.best[0] == pytest.approx(-3.0)
+
+
+def hyperbola(x: Array) -> tuple[float, list[float]]:
+    """f = x_1 + 2 x_2 is least, 4, at (2, 1) on x_1 x_2 = 2: steps along tangents end outside."""
+    return float(x[0] + 2.0 * x[1]), [2.0 / float(x[0] * x[1]) - 1.0]
+
+
+def answers(budgets: Sequence[int]) -> dict[int, float]:
+    """The objective of what ZOSQP reports from a start well inside, by the calls that it had; each is feasible."""
+    out = {}
+    for calls in budgets:
+        problem = BlackBox(hyperbola, bounds=[(0.2, 10.0)] * 2, x0=[5.0, 5.0], joint=True, m=1)
+        result = Run(problem, ZOSQP(), replicas=1, calls=calls, seed=0).run()
+        f, h = hyperbola(result.x[0])
+        assert h[0] <= 1e-6
+        out[calls] = f
+    return out
+
+
+def test_whatever_the_budget_the_answer_is_feasible_and_far_better_than_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    objectives = answers(range(12, 40, 2))
+    assert max(objectives.values()) < 10.0 and max(objectives[calls] for calls in objectives if calls >= 26) < 4.2
+    monkeypatch.setattr(SQPRun, "is_outside", lambda *_: False)
+    assert max(answers(range(12, 40, 2)).values()) == 15.0, "some budgets ended with an iterate outside, and the start"
+
+
+def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began() -> None:
+    """From every beginning of an iteration of a course with mirrored differences, corrections, restarts, last calls."""
+    space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
+
+    def half(x: Array) -> Array:
+        return np.where((x[..., 0] > 1.50000001)[..., None], np.inf, joint(x))
+
+    def context(spent: int) -> StepContext:
+        return StepContext(SETTINGS, 400 - spent, 400, False, False, spent)
+
+    arm, spent = Exact.start(START, joint(START), 1.0), 1
+    whole = []
+    for batch in played(arm, arm.loop(space, rounded), half, context, 1):
+        spent += len(batch.points)
+        whole.append((spent, batch))
+        if spent >= 400:
+            break
+    assert {batch.purpose for _, batch in whole} >= {"differences", "trial", "start", "last calls"}
+    beginnings = [i for i, (_, batch) in enumerate(whole) if batch.anew]
+    assert len(beginnings) > 20
+    for i in beginnings:
+        memory, after = whole[i][1].memory, whole[i + 1 : i + 5]
+        again = played(memory, memory.loop(space, rounded), half, context, whole[i][0])
+        for (_, one), two in zip(after, islice(again, len(after)), strict=True):
+            assert one.purpose == two.purpose
+            np.testing.assert_array_equal(one.points, two.points)

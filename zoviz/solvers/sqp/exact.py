@@ -1,0 +1,233 @@
+"""ZOSQP without noise: SQP with differences, run after run until the budget is spent, as one loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.ranking import best_of, is_feasible
+from zoviz.core.types import Array
+from zoviz.solvers import differences
+from zoviz.solvers.batches import ANEW
+from zoviz.solvers.restart_rules import longest_run
+from zoviz.solvers.sqp import derivatives
+from zoviz.solvers.sqp.last_calls import last_calls
+from zoviz.solvers.sqp.situation import Space, StepContext, elsewhere
+from zoviz.solvers.sqp.sqp_run import SQPRun
+
+_FLAT = 1e-11
+"""A predicted decrease relative to max(1, |phi|) below which a run has come to its end."""
+_NARROWEST, _WIDEST = -2.0, 1.0
+"""Decimal exponents of a restart's first radius."""
+_PROGRESS = 0.9
+"""Share of the violation at the last restoration's beginning below which another one is worth while (chosen by us)."""
+_SEEN = 16
+"""Points whose values are kept to tell rounding."""
+
+Asks = Generator[Any, Any, Any]
+
+
+@dataclass
+class Exact:
+    """The noise-free arm: its present run, the numbers of its runs, and the best point.
+
+    Attributes
+    ----------
+    run : SQPRun
+        The present run.
+    best, best_value : Array, shapes (n,) and (1 + m,)
+        The feasible point of the lowest f, else the least violated one.
+    multipliers : Array, shape (m,)
+        Those of the run that met it, in the problem's own units: later runs end elsewhere, and theirs say nothing of
+        this point.
+    best_run : int
+        The number of that run.
+    runs, again, restorations : int
+        Runs so far; those that began at the best point; those that only sought feasibility.
+    restored_from : float
+        The largest h at which the last of these began; +inf before the first.
+    verdict : str
+        "" before a step was refused, which is when roughness is measured; then "smooth" or "rough".
+    seen : Array, shape (k, 1 + m)
+        Values at the last points whose derivatives were taken.
+    precise : ndarray of bool, shape (1 + m,)
+        Outputs of which values are known that are not rounded.
+    quantum : Array, shape (1 + m,)
+        The steps of the outputs that are rounded; empty before they are so coarse that differences are wrong.
+    """
+
+    run: SQPRun
+    best: Array
+    best_value: Array
+    multipliers: Array
+    precise: np.ndarray
+    seen: Array
+    best_run: int = 1
+    runs: int = 1
+    again: int = 0
+    restorations: int = 0
+    restored_from: float = np.inf
+    verdict: str = ""
+    quantum: Array = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def start(cls, x: Array, value: Array, penalty: float) -> Exact:
+        """Return the arm at a start x (n,) with values (1 + m,); +inf where they are not finite."""
+        m = len(value) - 1
+        run = SQPRun.start(x, value, m, 1.0, penalty)
+        return cls(run, x, value, np.zeros(m), np.zeros(1 + m, dtype=bool), np.empty((0, 1 + m)))
+
+    def loop(self, space: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
+        """Ask for values, run after run, until they are found to be rough or rounded; return that step's context."""
+        context = None
+        while True:
+            context = yield from self._run(context, space, quantum)
+            if self.verdict == "rough":
+                return context
+            context = context or (yield)
+            self._begin_run(context, space)
+
+    def _run(self, context: StepContext | None, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
+        """Ask for the values of one run; return the context of a step that asked for nothing, or showed roughness."""
+        run = self.run
+        if not len(run.value):
+            context = context or (yield ANEW)
+            run.value = (yield from self._values("start", run.x[None], context, box))[0]
+            context = None
+        if not np.isfinite(run.value).all():
+            return context
+        while True:  # derivatives at x, and steps from there until one is accepted
+            context, accepted, space = context or (yield ANEW), False, box.scaled(run.length)
+            slopes, curvatures = yield from self._derivatives(context, box, quantum)
+            if self.verdict == "rough":
+                return context
+            if not len(run.size):
+                run.set_units(slopes, space)
+                space = box.scaled(run.length)
+            run.learn(slopes, curvatures, space)
+            context = None
+            while not (accepted or run.is_over):
+                context = context or (yield)
+                if run.spent >= longest_run(space.n):
+                    return context
+                promise = run.solve(space, context.settings.trust_scale)
+                if not promise > _FLAT * max(1.0, abs(run.merit(run.value))):
+                    break
+                point = run.ahead(space)
+                value = (yield from self._values("trial", point[None], context, box))[0]
+                if run.is_poor(value, promise):
+                    context = yield
+                    point, value = yield from self._correction(point, value, promise, context, box)
+                accepted = run.accepts(value, promise)
+                if accepted:
+                    run.x, run.value = point, value
+                elif not (run.is_over or self.verdict) and context.left > derivatives.LINE_CALLS:
+                    context = yield
+                    if (yield from self._is_rough(context, box)):
+                        return context
+                context = None
+            if not accepted and (run.is_restored or not run.polish()):
+                return context
+            if context is not None and self.runs > 1 and run.is_behind(self.best_value, box):
+                return context
+
+    def _derivatives(self, context: StepContext, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
+        """Ask for differences around x: its slopes, and before a first Hessian curvatures, (n, 1 + m) each."""
+        run, space = self.run, box.scaled(self.run.length)
+        steps = run.offsets(space)
+        values = yield from self._values("differences", derivatives.points(run.x, steps, space), context, box)
+        if not run.central:
+            self._judge_rounding(values, quantum)
+        slopes = derivatives.quotients(run.value, values, steps)
+        missing = np.asarray(~np.isfinite(slopes).all(axis=1))
+        if missing.any() and self.verdict != "rough":
+            context = yield
+            mirrored = derivatives.mirror_points(run.x, steps, missing, space)
+            values = yield from self._values("differences", mirrored, context, box)
+            return derivatives.complete(slopes, missing, run.value, values, steps), None
+        if run.central and not run.hessian.size:
+            return slopes, derivatives.curvatures(run.value, values, steps)
+        return slopes, None
+
+    def _correction(self, point: Array, value: Array, promise: float, context: StepContext, box: Space) -> Asks:
+        """Ask for the values of a second-order correction, and return point and values (1 + m,) of the better step."""
+        run, step, space = self.run, self.run.step, box.scaled(self.run.length)
+        run.correct(space, context.settings.trust_scale, value)
+        corrected = run.ahead(space)
+        other = (yield from self._values("correction", corrected[None], context, box))[0]
+        if run.serves(other, value, promise):
+            return corrected, other
+        run.step = step._replace(d=(point - run.x) / space.scale)
+        return point, value
+
+    def _values(self, purpose: str, points: Array, context: StepContext, space: Space) -> Asks:
+        """Ask for the values at points (q, n); where the calls left are too few for these, spend them otherwise first.
+
+        Differences without a step after them tell nothing, nor does a step that may leave the answer outside.
+        """
+        run = self.run
+        if self.best_run == self.runs and not run.restoring:
+            self.multipliers = run.multipliers
+        more = purpose == "differences" or run.is_outside(self.best_value, space)
+        while context.left < len(points) + more:
+            others = last_calls(run, self.best, self.best_value, context, space)
+            self._keep_best(others, (yield "last calls", others), space)
+            context = yield
+        values = yield purpose, points
+        self._keep_best(points, values, space)
+        run.spent += len(values)
+        return values
+
+    def _keep_best(self, points: Array, values: Array, space: Space) -> None:
+        best, best_value = best_of(self.best, self.best_value, points, values, space.tolerance)
+        if not np.array_equal(best_value, self.best_value):
+            self.best, self.best_value, self.best_run = best, best_value, self.runs
+
+    def _is_rough(self, context: StepContext, space: Space) -> Asks:
+        """Ask for values on a short line, and return whether they show functions too rough for differences."""
+        points = derivatives.line_points(self.run.x, space, context.generator)
+        values = yield "line", points
+        self._keep_best(points, values, space)
+        level = derivatives.noise_level(np.concatenate([self.run.value[None], values]))
+        rough = (level > derivatives.LARGEST_ROUGHNESS * self.run.size).any()
+        self.verdict = "rough" if rough else "smooth"
+        return rough
+
+    def _judge_rounding(self, values: Array, quantum: Callable[[Array, bool], Array]) -> None:
+        """Call functions rough whose values (q, 1 + m) at differences hardly change beside their rounding."""
+        if self.precise.all():
+            return
+        base = self.run.value
+        self.seen = np.concatenate([self.seen, base[None]])[-_SEEN:]
+        steps = np.where(self.precise, 0.0, differences.rounding(self.seen, values, quantum))
+        self.precise = self.precise | ((steps == 0.0) & (np.isfinite(values) & (values != base)).any(axis=0))
+        if differences.hidden(base, values, steps).any():
+            self.verdict, self.quantum, self.seen = "rough", steps, np.concatenate([self.seen, values])
+
+    def _begin_run(self, context: StepContext, space: Space) -> None:
+        """Begin another run: feasibility first where nothing feasible was seen, the best point again, or elsewhere.
+
+        Where no restoration gains any more the best point may be the least violated one around, and feasible ones are
+        elsewhere: further restorations then count among the runs that begin at the best point.
+        """
+        generator, share, last, m = context.generator, context.settings.restart_share, self.run, len(self.multipliers)
+        radius, penalty = 10.0 ** generator.uniform(_NARROWEST, _WIDEST), 10.0 ** generator.uniform(-1.0, 2.0)
+        infeasible = not is_feasible(self.best_value[1:], space.tolerance)
+        usable, violation = bool(np.isfinite(self.best_value).all()), float(self.best_value[1:].max(initial=0.0))
+        # A restoration is two runs: the whole problem follows it.
+        due = self.again + 2 * self.restorations < (1.0 - share) * self.runs
+        if last.restoring:  # now the whole problem from where it led
+            self.run = SQPRun.start(last.x, last.value, m, radius, penalty)
+        elif infeasible and usable and (due or violation < _PROGRESS * self.restored_from):
+            self.run = SQPRun.start(self.best, self.best_value, m, radius, 1.0, restoring=True)
+            self.restorations, self.restored_from = self.restorations + 1, violation
+        elif usable and not infeasible and self.again < (1.0 - share) * self.runs:
+            self.run = SQPRun.start(self.best, self.best_value, m, radius, penalty, central=True)
+            self.again += 1
+        else:
+            place = elsewhere(self.runs, self.best, space.scaled(last.length), generator)
+            self.run = SQPRun.start(place, np.empty(0), m, radius, penalty)
+        self.runs += 1

@@ -1,0 +1,280 @@
+"""One run of SQP with differences: what it knows, and the formulas of its steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from zoviz.core.ranking import is_feasible
+from zoviz.core.types import Array
+from zoviz.solvers import differences
+from zoviz.solvers.equilibration import equilibrate
+from zoviz.solvers.sqp import derivatives, elastic_qp
+from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
+from zoviz.solvers.sqp.situation import Space
+
+LARGEST_PENALTY, LEAST_VIOLATION = 1e6, 1e-9
+"""Limits of the steering without noise."""
+_SMALL_RADIUS, _LARGEST_RADIUS = 1e-9, 1e4
+_POLISHING_RADIUS = 1e-2
+_STALLED, _TINY_DECREASE = 6, 1e-8
+"""So many accepted steps in a row of so small a relative decrease end a run too."""
+_ACCEPTED, _POOR, _FAIR, _CORRECTED, _GOOD = 1e-4, 0.1, 0.3, 0.25, 0.7
+"""Ratios of the actual to the predicted decrease: the least that is accepted, those at which the region shrinks, below
+which a second-order correction is tried, and above which the region grows."""
+_GROWTH = 2.5
+_RESTORED = 1e-9
+"""The violation at which a restoration ends."""
+_APART = 100.0
+"""Ratio of the longest to the shortest of the lengths that slopes suggest, from which on variables take them."""
+_LINEAR_REACH = 1e3
+"""How much farther than the others a step may go along variables that enter linearly (30 did as well)."""
+_NOTICEABLE = 1e-2
+"""A move in unit lengths over which a variable's curvature would show in the slopes."""
+_FLATTEST = 1e-4
+"""Least curvature along a variable, relative to the largest, in a Hessian that begins as a diagonal."""
+_NEAR = 1e-2
+"""Excess over the lowest f, relative to it, up to which it is worth while to polish a run's end."""
+
+
+def _none() -> Array:
+    return np.empty((0, 0))
+
+
+@dataclass
+class SQPRun:
+    """One run of SQP from one start.
+
+    Attributes
+    ----------
+    x, value : Array, shapes (n,) and (1 + m,)
+        The last accepted point, and the values there, f first; empty before they are known.
+    radius, penalty : float
+    central : bool
+        Whether differences are central, as they are in a run's second, finer part.
+    restoring : bool
+        Whether f counts as 0.
+    last_x, slopes : Array, shapes (n,) and (n, 1 + m)
+        The last point whose derivatives are known, and these, of functions in units of ``size``; empty before.
+    hessian : Array, shape (n, n)
+        Of the Lagrangian in scaled variables; empty before there is one.
+    fresh : bool
+        Whether the Hessian is still the multiple of the identity that it began as.
+    length, size : Array, shapes (n,) and (1 + m,)
+        The run's units: of the variables relative to ``Space.scale``, and of f and h; empty before the first slopes.
+    step : Step
+        The last step, in scaled variables.
+    stall, spent : int
+        Accepted steps without progress, and calls.
+    curved, moved : Array, shape (n,)
+        Whether slopes along a variable have changed from one point to the next, and whether it has moved noticeably.
+    """
+
+    x: Array
+    value: Array
+    radius: float
+    penalty: float
+    central: bool
+    restoring: bool
+    last_x: Array
+    length: Array
+    step: Step
+    curved: np.ndarray
+    moved: np.ndarray
+    slopes: Array = field(default_factory=_none)
+    hessian: Array = field(default_factory=_none)
+    fresh: bool = True
+    size: Array = field(default_factory=lambda: np.empty(0))
+    stall: int = 0
+    spent: int = 0
+
+    @classmethod
+    def start(
+        cls,
+        x: Array,
+        value: Array,
+        m: int,
+        radius: float,
+        penalty: float,
+        central: bool = False,
+        restoring: bool = False,
+    ) -> SQPRun:
+        """Return a run at its start x (n,), where the values (1 + m,) are known, or empty."""
+        n = len(x)
+        step, nowhere = Step(np.zeros(n), np.zeros(m), 0.0, penalty), np.zeros(n, dtype=bool)
+        return cls(x, value, radius, penalty, central, restoring, x, np.ones(n), step, nowhere, nowhere)
+
+    @property
+    def linear(self) -> np.ndarray:
+        """The variables (n,) that enter linearly as far as is known: of an epigraph max h_i(z) <= t for one, t.
+
+        Where no slope has changed nothing was learned.
+        """
+        return self.moved & ~self.curved & bool(self.curved.any())
+
+    @property
+    def reach(self) -> Array:
+        """How far the region reaches along every variable (n,), in radii: models are exact along linear ones."""
+        return np.where(self.linear, _LINEAR_REACH, 1.0)
+
+    @property
+    def multipliers(self) -> Array:
+        """The multipliers of the last step, in the problem's own units, (m,)."""
+        return self.step.multipliers * (self.size[0] / self.size[1:]) if len(self.size) else self.step.multipliers
+
+    def merit(self, value: Array) -> float:
+        """Return f + rho sum [h]_+, +inf where a value is not finite; without f in a restoration."""
+        scaled = value / self.size
+        merit = (0.0 if self.restoring else scaled[0]) + self.penalty * np.maximum(scaled[1:], 0.0).sum()
+        return float(merit) if np.isfinite(value).all() else np.inf
+
+    def offsets(self, space: Space) -> derivatives.Offsets:
+        """Return the steps of the differences at x."""
+        relative = np.full(space.n, differences.CENTRAL if self.central else differences.FORWARD)
+        return derivatives.offsets(self.x, space, relative, self.central)
+
+    def model(self, space: Space, trust_scale: float, value: Array) -> Linearisation:
+        """Return the programme of a step from x in scaled variables, with these values (m,) of the constraints."""
+        radius = self.radius * trust_scale * self.reach
+        gradient = np.zeros(space.n) if self.restoring else self.slopes[:, 0] * space.scale
+        lower = np.maximum(-radius, (space.lower - self.x) / space.scale)
+        upper = np.minimum(radius, (space.upper - self.x) / space.scale)
+        return Linearisation(self.hessian, gradient, self.slopes[:, 1:].T * space.scale, value, lower, upper)
+
+    def ahead(self, space: Space) -> Array:
+        """Return the point that the present step leads to, (n,)."""
+        return space.clip(self.x + space.scale * self.step.d)
+
+    def solve(self, space: Space, trust_scale: float) -> float:
+        """Make the next step, set the penalty by it, and return the decrease of the merit that it promises."""
+        h = (self.value / self.size)[1:]
+        if not self.hessian.size:
+            size = np.abs(self.slopes[:, 0] * space.scale).max()
+            identity = np.eye(space.n) * (1e-3 if self.restoring else np.clip(size, 1e-3, 1.0))
+            self.hessian, self.fresh = self._flat(identity), True
+        model = self.model(space, trust_scale, h)
+        self.step = step = elastic_qp.steered(model, self.penalty, LARGEST_PENALTY, LEAST_VIOLATION)
+        largest, violation, self.penalty = step.largest_multiplier, float(np.maximum(h, 0.0).sum()), step.penalty
+        if self.penalty < 1.1 * largest:
+            self.penalty = 1.5 * largest
+        elif self.penalty > 20.0 * max(largest, 1e-2) and violation < 1e-8:
+            self.penalty = max(2.0 * largest, 1e-2, self.penalty / 2.0)
+        decrease = model.gradient @ step.d + 0.5 * step.d @ self.hessian @ step.d
+        return float(-decrease + self.penalty * (violation - step.violation))
+
+    def is_poor(self, value: Array, promise: float) -> bool:
+        """Return whether a step fell short because of constraints that curve, so that a correction may serve."""
+        poor = not self.merit(self.value) - self.merit(value) > _CORRECTED * promise
+        curved = np.isfinite(value[1:]).all() and np.maximum(value[1:], 0.0).sum() > 0.0
+        return bool(poor and curved and np.abs(self.step.d).max() > 1e-8)
+
+    def correct(self, space: Space, trust_scale: float, value: Array) -> None:
+        """Replace the step by its second-order correction, from the values (1 + m,) that it led to."""
+        shifted = (value / self.size)[1:] - (self.slopes[:, 1:].T * space.scale) @ self.step.d
+        correction = elastic_qp.solve(self.model(space, trust_scale, shifted), self.penalty)
+        self.step = self.step._replace(d=correction.d)
+
+    def serves(self, corrected: Array, value: Array, promise: float) -> bool:
+        """Return whether a correction's values (1 + m,) gain something, and more than the step's own.
+
+        A correction that leads back to x would tell nothing about the region: refused, it would shrink it to nothing.
+        """
+        present, first, second = self.merit(self.value), self.merit(value), self.merit(corrected)
+        return second < first and present - second > _ACCEPTED * promise
+
+    def accepts(self, value: Array, promise: float) -> bool:
+        """Return whether a step to these values (1 + m,) is accepted, and set the radius."""
+        present = self.merit(self.value)
+        decrease = present - self.merit(value)
+        ratio = decrease / promise if np.isfinite(decrease) else -1.0
+        length = float((np.abs(self.step.d) / self.reach).max())
+        if ratio > _GOOD and length > _GOOD * self.radius:
+            self.radius = min(_GROWTH * self.radius, _LARGEST_RADIUS)
+        elif ratio < _POOR:
+            shorter = min(0.5 * self.radius, 0.5 * length)
+            self.radius = shorter if np.isfinite(value).all() else 0.2 * min(self.radius, length)
+        elif ratio < _FAIR:
+            self.radius = max(0.5 * length, 0.5 * self.radius)
+        if ratio > _ACCEPTED:
+            self.stall = self.stall + 1 if decrease < _TINY_DECREASE * max(1.0, abs(present)) else 0
+        return ratio > _ACCEPTED
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the run was a restoration, and has reached its aim."""
+        return bool(self.restoring and np.maximum(self.value[1:], 0.0).max(initial=0.0) < _RESTORED)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is, the region has become too small, or steps gain nothing."""
+        return self.is_restored or self.radius < _SMALL_RADIUS or self.stall >= _STALLED
+
+    def polish(self) -> bool:
+        """Go on from x with central differences and a fresh Hessian; return False where that was done before."""
+        if self.central:
+            return False
+        self.central, self.slopes, self.hessian = True, _none(), _none()
+        self.radius, self.stall = max(self.radius, _POLISHING_RADIUS), 0
+        return True
+
+    def learn(self, slopes: Array, curvatures: Array | None, space: Space) -> None:
+        """Take the derivatives (n, 1 + m) at x, and update the Hessian by what they changed on the way there.
+
+        Where there is no Hessian yet it begins with the ``curvatures`` (n, 1 + m), if they were taken.
+        """
+        slopes = slopes / self.size
+        step, before, scale = (self.x - self.last_x) / space.scale, self.slopes, space.scale[:, None]
+        if before.size:
+            self.curved = self.curved | ~derivatives.alike(before * scale, slopes * scale)
+            self.moved = self.moved | (np.abs(self.x - self.last_x) > _NOTICEABLE * space.scale)
+        hessian = self.hessian
+        if curvatures is not None:
+            hessian, self.fresh = self._diagonal(curvatures, space), False
+        if before.size and hessian.size:
+            objective = 0.0 if self.restoring else slopes[:, 0] - before[:, 0]
+            change = (objective + (slopes[:, 1:].T - before[:, 1:].T).T @ self.step.multipliers) * space.scale
+            change = np.where(self.linear, 0.0, change)
+            hessian = derivatives.update_hessian(hessian, step, change, self.fresh and not self.restoring)
+            self.fresh = False
+        self.last_x, self.slopes, self.hessian = self.x, slopes, self._flat(hessian)
+
+    def set_units(self, slopes: Array, space: Space) -> None:
+        """Set the run's units by its first slopes (n, 1 + m): every function's steepest slope is 1.
+
+        Variables keep theirs where the slopes do not tell them far apart: a slope of one point is no good measure of a
+        length, only better than none. A constraint whose slope happens to vanish there is in units of its value, up to
+        those of the others.
+        """
+        length = equilibrate((slopes * space.scale[:, None]).T).length
+        length /= np.exp(np.median(np.log(length)))
+        self.length = np.ones(space.n) if length.max() < _APART * length.min() else length
+        steepest = np.abs(slopes * (space.scale * self.length)[:, None]).max(axis=0)
+        of_rows = np.maximum(steepest[1:], np.minimum(np.abs(self.value[1:]), np.median(steepest)))
+        size = np.append(steepest[0], of_rows)
+        self.size = np.where(np.isfinite(size) & (size > 0.0), size, 1.0)
+
+    def _diagonal(self, curvatures: Array, space: Space) -> Array:
+        """Return the diagonal (n, n) of the Lagrangian's Hessian, from second derivatives (n, 1 + m); else empty."""
+        weights = np.append(0.0 if self.restoring else 1.0, self.step.multipliers) / self.size
+        diagonal = np.abs(curvatures @ weights) * space.scale**2
+        largest = diagonal.max()
+        useful = np.isfinite(largest) and largest > 0.0
+        return np.diag(np.maximum(diagonal, _FLATTEST * largest)) if useful else _none()
+
+    def _flat(self, hessian: Array) -> Array:
+        """Return the Hessian (n, n) without the curvature that it was given along linear variables."""
+        return np.where(self.linear | self.linear[:, None], 0.0, hessian) if hessian.size else hessian
+
+    def is_outside(self, best: Array, space: Space) -> bool:
+        """Return whether x is lower than the best point (1 + m,), or there is none, but violates constraints."""
+        known = len(self.value) > 0 and np.isfinite(self.value).all()
+        if not known or is_feasible(self.value[1:], space.tolerance):
+            return False
+        return bool(self.value[0] < best[0] or not is_feasible(best[1:], space.tolerance))
+
+    def is_behind(self, best: Array, space: Space) -> bool:
+        """Return whether the run's last part, which gains digits, could not bring f near that of the best point."""
+        if self.restoring or not is_feasible(best[1:], space.tolerance):
+            return False
+        return bool(self.value[0] - best[0] > _NEAR * abs(best[0]))
