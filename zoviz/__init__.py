@@ -10,7 +10,7 @@ from zoviz import estimators, problems, solvers
 from zoviz.ask_tell.session import AskTell
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
-from zoviz.minimize.minimize import minimize
+from zoviz.minimize.minimize import minimize, scipy_method
 from zoviz.problems import BlackBox, Executable
 from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
@@ -46,6 +46,7 @@ __all__ = [
     "estimators",
     "minimize",
     "problems",
+    "scipy_method",
     "solvers",
 ]
 

@@ -118,7 +118,7 @@ class Case:
             on_error=one(("raise", "fail")),
             workers=workers,
             callback=one(CALLBACKS),
-            options=options | {"solver_options": {"models": False}} if method == "NOMAD" and n >= 5 else options,
+            options=options | {"options": {"models": False}} if method == "NOMAD" and n >= 5 else options,
             at_once=bool(rng.random() < 0.15),
         )
 

@@ -40,15 +40,8 @@ from zoviz.solvers import ZOCEG
         ({"seed": -1}, "Expected seed a whole number from 0, got -1"),
         ({"seed": np.random.default_rng(0)}, "Expected seed a whole number from 0, got Generator"),
         ({"callback": 3}, "Expected a function as callback, got 3"),
-        ({"solver_options": {"primal_stop": 1}}, "got 'primal_stop': did you mean primal_step"),
-        (
-            {"solver_options": {"estimator.batchsize": 1}},
-            "did you mean estimator.batch_size",
-        ),
-        (
-            {"solver_options": {"no.such.thing": 1}},
-            "of ZOSPLM in solver_options, got 'no.such.thing': ZOSPLM",
-        ),
+        ({"options": {"maxfev": 5}, "max_calls": 5}, r"Expected max_calls= or options\['maxfev'\], got both"),
+        ({"options": {"estimator.batch_size": -1}}, "batch_size"),
         ({"replicas": 0}, "Expected replicas a whole number from 1, got 0"),
         ({"noise": "loud"}, "noise"),
         ({"joint": True, "constraints": f_at}, "Expected the constraints from fun with joint=True, got others too"),

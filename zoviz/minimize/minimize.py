@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 from zoviz.core.errors import leave_result
 from zoviz.core.types import Array
 from zoviz.evaluation.scipy_constraints import WithArguments, listed, stacked
+from zoviz.minimize.scipy_arguments import read, summary, without_derivatives
 from zoviz.minimize.session import Session
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
@@ -23,11 +25,17 @@ from zoviz.solvers.portfolio.choice import AUTO
 def minimize(
     fun: Callable[..., Any] | Problem | type[Problem],
     x0: ArrayLike | None = None,
-    *,
     args: Any = (),
+    method: str | Solver | type[Solver] | None = None,
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
     bounds: Any = None,
     constraints: Any = (),
-    method: str | Solver | type[Solver] = AUTO,
+    tol: float | None = None,
+    callback: Callable[..., object] | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
     joint: bool = False,
     max_calls: int | None = None,
     seed: int = 0,
@@ -35,7 +43,6 @@ def minimize(
     workers: Any = None,
     timeout: float | None = None,
     on_error: str = "raise",
-    callback: Callable[..., object] | None = None,
     tolerance: float | None = None,
     replicas: int = 1,
     iterations: int | None = None,
@@ -44,7 +51,6 @@ def minimize(
     stop_at_targets: bool = False,
     scaled: bool = True,
     optimal_value: float | None = None,
-    solver_options: Mapping[str, Any] | None = None,
     integrality: ArrayLike | None = None,
 ) -> OptimizeResult:
     """Minimise fun(x) subject to constraints and bounds, from values alone.
@@ -61,6 +67,12 @@ def minimize(
         Start, inside the bounds up to round-off; None draws it from them, or takes the problem's own.
     args : tuple
         Further arguments of ``fun``; what is no tuple is one argument.
+    method : str, Solver or its class, optional
+        A solver. None or ``"auto"``: chosen by dimension, noise and budget
+        (``zoviz.solvers.portfolio.choice.TABLE``); ``message`` says which and why.
+    jac, hess, hessp
+        Taken for SciPy's sake and not used, with a ``RuntimeWarning``. With ``jac=True`` ``fun`` returns a pair, of
+        which the gradient is left out.
     bounds : sequence of n pairs, or SciPy's ``Bounds``, optional
         They hold for every call, as with ``keep_feasible=True``: no method asks for a value outside.
     constraints : constraint or sequence of constraints
@@ -68,9 +80,15 @@ def minimize(
         functions h with h(x) <= 0. They become rows h <= 0, in order; of a two-sided one first the rows of ``lb``,
         then those of ``ub``. Derivatives in them are not used. They are violated on the way: ``keep_feasible=True`` is
         refused.
-    method : str, Solver or its class
-        A solver; ``"auto"`` chooses several that take turns, by dimension, noise and budget
-        (``zoviz.solvers.portfolio.choice.TABLE``), and says so in ``message``.
+    tol : float, optional
+        Relative accuracy of f that is enough for ``stop="confident"``; default 1e-6.
+    callback : callable, optional
+        Called after each iteration: with ``intermediate_result=`` (x, fun, maxcv, h, nit, calls so far) if that is the
+        name of its one parameter, with x and that result if it takes two, else with x, as SciPy does. It stops the run
+        by returning True or by raising ``StopIteration``.
+    options : mapping, optional
+        SciPy's ``maxiter``, ``maxfev``, ``seed`` and ``disp``, and the solver's parameters by name, dotted for its
+        estimator's (``{"estimator.batch_size": 10}``). Others are passed over with SciPy's ``OptimizeWarning``.
     joint : bool
         Whether ``fun`` returns (f, h).
     max_calls : int, optional
@@ -81,10 +99,6 @@ def minimize(
         Whether values at one point differ; None finds out, by 2 calls at the start and some along the run.
     workers, timeout, on_error
         As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means.
-    callback : callable, optional
-        Called after each iteration: with ``intermediate_result=`` (x, fun, maxcv, h, nit, calls so far) if that is the
-        name of its one parameter, with x and that result if it takes two, else with x, as SciPy does. It stops the run
-        by returning True or by raising ``StopIteration``.
     tolerance : float, optional
         Largest component of h that counts as feasible, in its units. None: 1e-6 of each row's size, measured by the
         calls of ``scaled``, at most max(1, |h(x0)|), and 0 of a row that does not change around the start; of size 1
@@ -97,8 +111,6 @@ def minimize(
         estimates gradients 4n + 2 more where these are a tenth of the budget at most.
     optimal_value : float, optional
         The optimum f*, where it is known: for the target and the trace "gap".
-    solver_options : mapping, optional
-        The solver's parameters by name, dotted for its estimator's (``{"estimator.batch_size": 10}``).
     integrality : array_like, optional
         As in SciPy's ``differential_evolution``; refused unless all are 0, since every variable is continuous here.
 
@@ -144,19 +156,68 @@ def minimize(
             "Expected continuous variables, got integrality: no method here keeps variables integer. Round in fun, or "
             "use scipy.optimize.differential_evolution."
         )
+    fun = without_derivatives(fun, jac, hess, hessp)
+    own = read(options, {"max_calls": max_calls, "iterations": iterations, "seed": seed or None})
     given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
     given |= {"scaled": scaled, "optimal_value": optimal_value}
     problem = _problem(fun, args, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
-    session = Session(problem, max_calls, noise is not None, settings)
+    settings |= own.keywords
+    session = Session(problem, settings.pop("max_calls", max_calls), noise is not None, settings)
     try:
-        return session.solve(method, solver_options or {}, callback)
+        result = session.solve(AUTO if method is None else method, own.solver, callback)
     except BaseException as error:  # also Ctrl-C: what was found until then is not lost
         leave_result(error, session.result_so_far)
         raise
     finally:
         problem.release()
+    if own.display:
+        print(summary(result))
+    return result
+
+
+def scipy_method(
+    fun: Callable[..., Any],
+    x0: ArrayLike,
+    args: Any = (),
+    *,
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    callback: Callable[..., object] | None = None,
+    **options: Any,
+) -> OptimizeResult:
+    """Minimise as ``minimize`` does, as a ``method`` of SciPy's ``minimize``.
+
+    Parameters
+    ----------
+    fun, x0, args, jac, hess, hessp, bounds, constraints, callback
+        As SciPy passes them on.
+    **options
+        SciPy's ``options``: the keywords of ``zoviz.minimize`` by name (``max_calls``, ``noise``, ``joint``, ...; the
+        solver as ``method``), and what its ``options`` take.
+
+    Examples
+    --------
+    >>> from scipy.optimize import minimize
+    >>> from zoviz import scipy_method
+    >>> result = minimize(lambda x: x @ x, [2.0, 1.0], method=scipy_method, bounds=[(1, 3), (0, 3)])
+    >>> result.x.round(3).tolist()
+    [1.0, 0.0]
+    """
+    keywords = {name: options.pop(name) for name in _KEYWORDS if name in options}
+    derivatives = {"jac": jac, "hess": hess, "hessp": hessp}
+    given = {"bounds": bounds, "constraints": constraints, "callback": callback, "options": options}
+    return minimize(fun, x0, args, **derivatives, **given, **keywords)
+
+
+_KEYWORDS = {"method", "tol"} | {
+    name for name, one in inspect.signature(minimize).parameters.items() if one.kind is one.KEYWORD_ONLY
+}
+"""Parameters of ``minimize`` that reach it through SciPy's ``options``."""
 
 
 def _start(x0: Any) -> Array | None:

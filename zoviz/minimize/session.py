@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -21,6 +20,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.minimize.best_point import BestPoint
 from zoviz.minimize.callbacks import adapted
+from zoviz.minimize.scipy_arguments import set_options
 from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
 from zoviz.oracle.value_source import FoundValues
 from zoviz.problems.base import Problem
@@ -376,8 +376,7 @@ class Session:
         """Return a clone of the solver that was named or is chosen, with its options set, and why it was chosen."""
         _, solver, reason = matched(self._problem, method, calls)
         solver = solver.clone()
-        for name, value in options.items():
-            _set(solver, name, value)
+        set_options(solver, options)
         return solver, reason
 
     def _observer(self, call: Callable[[OptimizeResult], bool], run: Run, facts: Facts) -> Callable[[], None]:
@@ -522,17 +521,3 @@ def _whole(value: Any, name: str, least: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"Expected {name} a whole number from {least}, got {value!r:.80}.")
     return int(value)
-
-
-def _set(solver: Solver, name: str, value: Any) -> None:
-    """Set a parameter of the solver, dotted names allowed; others get a sentence."""
-    try:
-        solver.owner(name)
-    except (AttributeError, ValueError):
-        own = [key for key in solver.param if key != "name"]
-        own += [f"estimator.{key}" for key in getattr(solver.estimator, "param", ()) if key != "name"]
-        near = difflib.get_close_matches(str(name), own, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"{type(solver).__name__} has {', '.join(own)}."
-        kind = type(solver).__name__
-        raise ValueError(f"Expected a parameter of {kind} in solver_options, got {name!r}: {hint}") from None
-    solver.set(name, value)
