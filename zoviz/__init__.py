@@ -11,7 +11,8 @@ from zoviz.ask_tell.session import AskTell
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.minimize.minimize import minimize, scipy_method
-from zoviz.problems import BlackBox, Executable
+from zoviz.problems.user.blackbox import BlackBox
+from zoviz.problems.user.executable import Executable
 from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
 from zoviz.views.app.kernel import kernel_shell

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,7 +13,7 @@ import pytest
 import zoviz.estimators
 import zoviz.problems
 import zoviz.solvers
-from zoviz.core.registry import discover, every, export, modules
+from zoviz.core.registry import LazyExports, discover, every, modules
 from zoviz.estimators import GradientEstimator, Sphere
 from zoviz.problems.base import Problem
 from zoviz.solvers import Solver
@@ -77,11 +79,25 @@ def test_abstract_classes_are_not_found() -> None:
 
 def test_a_class_defined_elsewhere_is_found_but_not_exported(made_here: type[GradientEstimator]) -> None:
     assert discover("zoviz.estimators", GradientEstimator)["MadeInATest"] is made_here
-    namespace: dict = {}
-    names = export("zoviz.estimators", namespace, GradientEstimator)
-    assert "MadeInATest" not in names
-    assert namespace["Sphere"] is Sphere
-    assert names == sorted(namespace)
+    namespace: dict = {"GradientEstimator": GradientEstimator}
+    exports = LazyExports("zoviz.estimators", namespace, GradientEstimator)
+    assert exports("Sphere") is Sphere
+    assert "MadeInATest" not in exports.names()
+    assert exports.names() == sorted(namespace.keys() - {"__all__"})
+
+
+def test_a_package_imports_its_modules_when_a_class_is_used() -> None:
+    code = (
+        "import sys, zoviz.solvers; before = 'zoviz.solvers.bilevel.sogd' in sys.modules; zoviz.solvers.SOGD; "
+        "print(before, 'zoviz.solvers.bilevel.sogd' in sys.modules, 'ZOSPLM' in dir(zoviz.solvers))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "True", "True"]
+
+
+def test_a_name_that_no_class_has_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'zoviz.solvers' has no attribute 'ZOSPLN'"):
+        _ = zoviz.solvers.ZOSPLN  # type: ignore[attr-defined]
 
 
 def test_an_abstract_class_defined_elsewhere_is_not_found() -> None:

@@ -199,9 +199,7 @@ def test_options_reach_the_run_the_problem_and_the_solver() -> None:
     options = {"estimator.batch_size": 7, "primal_step": 0.01}
     settings: dict[str, Any] = {"iterations": 5, "replicas": 2, "tolerance": 0.5, "noise": "deterministic"}
     settings |= {"optimal_value": 1.0, "scaled": False}
-    result = minimize(
-        f_at, [1.0, 1.4], bounds=BOUNDS, constraints=LINE, method="ZOSPLM", options=options, **settings
-    )
+    result = minimize(f_at, [1.0, 1.4], bounds=BOUNDS, constraints=LINE, method="ZOSPLM", options=options, **settings)
     assert result.parameters["primal_step"] == 0.01 and result.parameters["dual_step"] > 0.0
     assert result.nit == 5 and result.trace["calls"].shape[1] == 2 and "gap" in result.trace.snapshot().columns
     calls = result.trace["calls"]

@@ -54,7 +54,9 @@ def test_scipys_method_argument_takes_it_and_gives_the_same_points() -> None:
         return tutorial(x)
 
     method: Any = zoviz.scipy_method
-    theirs = optimize.minimize(lambda x: recorded(0, x), (2, 0), method=method, bounds=BOX, constraints=ROWS, options=options)
+    theirs = optimize.minimize(
+        lambda x: recorded(0, x), (2, 0), method=method, bounds=BOX, constraints=ROWS, options=options
+    )
     ours = zoviz.minimize(lambda x: recorded(1, x), (2, 0), bounds=BOX, constraints=ROWS, options=options)
     assert seen[0] == seen[1] and len(seen[0]) > 10
     np.testing.assert_array_equal(theirs.x, ours.x)
@@ -116,7 +118,10 @@ def test_options_that_are_scipys_ours_and_nobodys() -> None:
     assert few.nit == 4
     with pytest.warns(optimize.OptimizeWarning, match="Unknown solver options: gtol, primal_stop"):
         other = zoviz.minimize(
-            tutorial, [2.0, 0.0], method="ZOSPLM", options={"gtol": 1e-3, "primal_stop": 1, "primal_step": 0.125, "maxiter": 4}
+            tutorial,
+            [2.0, 0.0],
+            method="ZOSPLM",
+            options={"gtol": 1e-3, "primal_stop": 1, "primal_step": 0.125, "maxiter": 4},
         )
     assert other.parameters["primal_step"] == 0.125
     with pytest.warns(optimize.OptimizeWarning, match="did you mean primal_step"):

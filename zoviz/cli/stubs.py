@@ -1,7 +1,7 @@
 """Types of the classes that a package finds at run time, for editors and type checkers: ``python -m zoviz.cli.stubs``.
 
-A checker sees neither the names that ``registry.export`` puts into a package nor the parameters behind ``**params``.
-The stub beside the package's ``__init__.py`` tells both; every class in it inherits from the one that it stands for.
+A checker sees neither the classes that ``registry.LazyExports`` finds nor the parameters behind ``**params``. The stub
+beside the package's ``__init__.py`` tells both; every class in it inherits from the one that it stands for.
 Settings of runs and studies are in ``SETTINGS``, as types of keyword arguments.
 """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 from typing import Any, TypeVar
@@ -102,12 +103,42 @@ def required(cls: type) -> list[str]:
     return [one.name for one in arguments if one.default is one.empty and one.kind not in kinds]
 
 
-def export(package: str, namespace: dict[str, Any], *bases: type[Any]) -> list[str]:
-    """Put the package's own public classes into its namespace and return their names, for ``__all__``."""
-    names = []
-    for base in bases:
-        for name, cls in discover(package, base).items():
-            if cls.__module__.startswith(f"{package}."):
-                namespace[name] = cls
-                names.append(name)
-    return sorted(names)
+class LazyExports:
+    """The public classes of a package as attributes of it, found when one of them is first used.
+
+    Importing every module of a package takes longer than a small task does: whoever needs two solvers does not wait for
+    fifty.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name.
+    namespace : dict
+        The package's, into which the classes are put.
+    base : type
+        A ``param.Parameterized`` class.
+    """
+
+    def __init__(self, package: str, namespace: dict[str, Any], base: type[Any]) -> None:
+        self._package, self._namespace, self._base = package, namespace, base
+
+    def __call__(self, name: str) -> Any:
+        """Return a name of the package, as its ``__getattr__``."""
+        # A module is imported by whoever asks for it; and no class has a name with underscores around it.
+        hidden = name.startswith("__") and name != "__all__"
+        if (
+            not hidden
+            and importlib.util.find_spec(f"{self._package}.{name}") is None
+            and "__all__" not in self._namespace
+        ):
+            classes = discover(self._package, self._base)
+            own = {key: cls for key, cls in classes.items() if cls.__module__.startswith(f"{self._package}.")}
+            self._namespace |= own | {"__all__": sorted([self._base.__name__, *own])}
+        if name in self._namespace:
+            return self._namespace[name]
+        raise AttributeError(f"module {self._package!r} has no attribute {name!r}")
+
+    def names(self) -> list[str]:
+        """Return the names of the package's classes, as its ``__dir__``."""
+        names: list[str] = self("__all__")
+        return names

@@ -40,7 +40,10 @@ def without_derivatives(fun: Any, jac: Any, hess: Any, hessp: Any) -> Any:
         In SciPy's words, as its own methods without derivatives do.
     """
     given = {"gradient information (jac)": callable(jac) or jac is True}
-    given |= {"Hessian information (hess)": callable(hess), "Hessian-vector product information (hessp)": callable(hessp)}
+    given |= {
+        "Hessian information (hess)": callable(hess),
+        "Hessian-vector product information (hessp)": callable(hessp),
+    }
     for name, present in given.items():
         if present:
             warnings.warn(f"zoviz does not use {name}: values are enough.", RuntimeWarning, stacklevel=3)

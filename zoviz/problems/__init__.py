@@ -1,6 +1,7 @@
 """The problems: objectives and constraints that solvers see by their values; one file for each problem."""
 
-from zoviz.core.registry import export
-from zoviz.problems.base import Problem
+from zoviz.core.registry import LazyExports
+from zoviz.problems.base import Problem as Problem
 
-__all__ = ["Problem", *export(__name__, globals(), Problem)]
+__getattr__ = LazyExports(__name__, globals(), Problem)
+__dir__ = __getattr__.names

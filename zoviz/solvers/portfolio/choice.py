@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from zoviz.core import defaults, registry
-from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
-from zoviz.solvers.portfolio.portfolio import PLACES, Portfolio
+from zoviz.solvers.portfolio.portfolio import MEMBERS, PLACES, Portfolio
 
 AUTO = "auto"
 """The name under which a method is chosen from the table."""
@@ -244,14 +243,16 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     raise ValueError(f"Expected a domain that a solver accepts, got {type(problem.domain).__name__}: name a method.")
 
 
+_MEMBERS = {cls.__name__: cls for cls in MEMBERS}
+
+
 def _at_hand(methods: tuple[str, ...], problem: Problem, extras: bool) -> tuple[list[Solver], str]:
     """Return the solvers of these names that accept the problem, and what to install for one that comes before them."""
-    classes = {registry.key(name): cls for name, cls in discover("zoviz.solvers", Solver).items()}
     solvers: list[Solver] = []
     advice = ""
     for name in methods:
-        cls = classes.get(registry.key(name))
-        if cls is None or (cls.external and not extras):
+        cls = _MEMBERS[name]
+        if cls.external and not extras:
             continue
         solver = cls()
         if solver.accepts(problem) is None:
