@@ -118,10 +118,10 @@ def minimize(
     -------
     OptimizeResult
         ``x``: the best feasible point queried, else the least violating; ``fun``, ``h``, ``violation`` (the norm) and
-        ``maxcv`` (the largest component) there; ``tolerance`` (m,): the largest h that counts as feasible, by rows;
+        ``maxcv`` (the largest component; SciPy's ``constr_violation`` too) there; ``tolerance`` (m,): the largest h that counts as feasible, by rows;
         ``success``: whether x is feasible, under noise whether it may be (no mean of repeated calls there exceeds its
         tolerance by more than twice its standard error); ``status``,
-        ``message``, ``nit``, ``calls``, ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no
+        ``message``, ``nit``, ``calls`` (``nfev`` too), ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no
         feasible point was found), ``seed``, ``method``, its ``parameters`` as used, and ``trace``, the course of the
         run.
 

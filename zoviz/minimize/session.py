@@ -454,6 +454,8 @@ class Session:
             reason = self._problem.failure_message if worker is None else worker.problem.failure_message
             notes.append(f"The black box returned {failures} non-finite values. {reason}".rstrip())
         positive = np.maximum(answer.h, 0.0)
+        maxcv = float(positive.max(initial=0.0))
+        calls = facts.calls + answer.calls + (facts.starts if result is None else int(result.calls.sum()))
         success = answer.feasible and (run is None or len(run.divergences) < self._replicas)
         return OptimizeResult(
             message=" ".join(filter(None, notes)),
@@ -461,11 +463,13 @@ class Session:
             fun=answer.fun,
             success=success,
             violation=math.hypot(*positive),
-            maxcv=float(positive.max(initial=0.0)),
+            maxcv=maxcv,
+            constr_violation=maxcv,
             h=answer.h,
             status=RunStatus.FINISHED if run is None else run.status,
             nit=0 if result is None else result.nit,
-            calls=facts.calls + answer.calls + (facts.starts if result is None else int(result.calls.sum())),
+            calls=calls,
+            nfev=calls,
             failures=failures,
             multipliers=np.full(self._problem.m, np.nan) if result is None else result.multipliers[_leader(result)],
             best_x=answer.x.copy() if answer.feasible else np.full_like(answer.x, np.nan),
