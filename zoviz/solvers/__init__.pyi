@@ -221,118 +221,6 @@ class ProximalPoint(_ProximalPoint):
         name: str | None = None,
     ) -> None: ...
 
-class SZOConEX(_SZOConEX):
-    primal_step: float | None
-    dual_step: float | None
-    extrapolation: float
-    schedule: Literal["constant", "diminishing"]
-    directions: Literal["shared", "separate"]
-    value: Literal["perturbed", "base"]
-    step_reach: float | None
-    restoration: int | None
-    augmentation: bool | None
-    dual_cap: float | None
-    report: Literal["last", "average"]
-    estimator: GradientEstimator
-    def __init__(
-        self,
-        *,
-        primal_step: float | None = None,
-        dual_step: float | None = None,
-        extrapolation: float = 1.0,
-        schedule: Literal["constant", "diminishing"] = "constant",
-        directions: Literal["shared", "separate"] = "shared",
-        value: Literal["perturbed", "base"] = "perturbed",
-        step_reach: float | None = None,
-        restoration: int | None = None,
-        augmentation: bool | None = None,
-        dual_cap: float | None = None,
-        report: Literal["last", "average"] = "last",
-        estimator: GradientEstimator = ...,
-        name: str | None = None,
-    ) -> None: ...
-
-class ZOALM(_ZOALM):
-    primal_step: float | None
-    dual_step: float | None
-    penalty: float | None
-    step_reach: float | None
-    restoration: int | None
-    augmentation: bool | None
-    dual_cap: float | None
-    weights: Literal["frozen", "direct"]
-    penalty_growth: bool
-    estimator: GradientEstimator
-    def __init__(
-        self,
-        *,
-        primal_step: float | None = None,
-        dual_step: float | None = None,
-        penalty: float | None = None,
-        step_reach: float | None = None,
-        restoration: int | None = None,
-        augmentation: bool | None = None,
-        dual_cap: float | None = None,
-        weights: Literal["frozen", "direct"] = "frozen",
-        penalty_growth: bool = False,
-        estimator: GradientEstimator = ...,
-        name: str | None = None,
-    ) -> None: ...
-
-class ZOGDA(_ZOGDA):
-    primal_step: float | None
-    dual_step: float | None
-    schedule: Literal["constant", "diminishing"]
-    regularisation: float
-    step_reach: float | None
-    restoration: int | None
-    augmentation: bool | None
-    dual_cap: float | None
-    dual: Literal["exact", "estimated"]
-    estimator: GradientEstimator
-    def __init__(
-        self,
-        *,
-        primal_step: float | None = None,
-        dual_step: float | None = None,
-        schedule: Literal["constant", "diminishing"] = "constant",
-        regularisation: float = 0.0,
-        step_reach: float | None = None,
-        restoration: int | None = None,
-        augmentation: bool | None = None,
-        dual_cap: float | None = None,
-        dual: Literal["exact", "estimated"] = "exact",
-        estimator: GradientEstimator = ...,
-        name: str | None = None,
-    ) -> None: ...
-
-class ZOSPLM(_ZOSPLM):
-    primal_step: float | None
-    dual_step: float | None
-    proximal_step: float
-    proximal_weight: float | None
-    step_reach: float | None
-    restoration: int | None
-    augmentation: bool | None
-    dual_cap: float | None
-    estimator: GradientEstimator
-    estimate_proximal: bool
-    def __init__(
-        self,
-        *,
-        primal_step: float | None = None,
-        dual_step: float | None = None,
-        proximal_step: float = 0.5,
-        proximal_weight: float | None = None,
-        step_reach: float | None = None,
-        restoration: int | None = None,
-        augmentation: bool | None = None,
-        dual_cap: float | None = None,
-        estimator: GradientEstimator = ...,
-        estimate_proximal: bool = False,
-        name: str | None = None,
-    ) -> None: ...
-
 class ZOSQP(_ZOSQP):
     trust_scale: float
     restart_share: float
@@ -527,100 +415,115 @@ class SCBO(_SCBO):
         name: str | None = None,
     ) -> None: ...
 
-class ZOBCEG(_ZOBCEG):
-    dual_block_size: int | None
-    estimator: Block
+class SZOConEX(_SZOConEX):
     primal_step: float | None
     dual_step: float | None
+    extrapolation: float
     schedule: Literal["constant", "diminishing"]
-    radius_scale: float
-    radius_power: float
+    directions: Literal["shared", "separate"]
+    value: Literal["perturbed", "base"]
+    dual_cap: float | None
+    report: Literal["last", "average"]
+    estimator: GradientEstimator
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
-    contraction: float | None
-    dual_cap: float | None
-    report: Literal["auto", "last", "average", "recent"]
     def __init__(
         self,
         *,
-        dual_block_size: int | None = None,
-        estimator: Block = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,
+        extrapolation: float = 1.0,
         schedule: Literal["constant", "diminishing"] = "constant",
-        radius_scale: float = 5.0,
-        radius_power: float = 1.1,
+        directions: Literal["shared", "separate"] = "shared",
+        value: Literal["perturbed", "base"] = "perturbed",
+        dual_cap: float | None = None,
+        report: Literal["last", "average"] = "last",
+        estimator: GradientEstimator = ...,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
-        contraction: float | None = None,
-        dual_cap: float | None = None,
-        report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
     ) -> None: ...
 
-class ZOCEG(_ZOCEG):
+class ZOALM(_ZOALM):
+    dual_step: float | None
+    penalty: float | None
+    weights: Literal["frozen", "direct"]
+    penalty_growth: bool
     estimator: GradientEstimator
     primal_step: float | None
-    dual_step: float | None
-    schedule: Literal["constant", "diminishing"]
-    radius_scale: float
-    radius_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
-    contraction: float | None
     dual_cap: float | None
-    report: Literal["auto", "last", "average", "recent"]
     def __init__(
         self,
         *,
+        dual_step: float | None = None,
+        penalty: float | None = None,
+        weights: Literal["frozen", "direct"] = "frozen",
+        penalty_growth: bool = False,
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
-        dual_step: float | None = None,
-        schedule: Literal["constant", "diminishing"] = "constant",
-        radius_scale: float = 5.0,
-        radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
-        contraction: float | None = None,
         dual_cap: float | None = None,
-        report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
     ) -> None: ...
 
-class ZOEG(_ZOEG):
-    dual: Literal["estimated", "exact"] | None
+class ZOGDA(_ZOGDA):
+    schedule: Literal["constant", "diminishing"]
+    regularisation: float
+    dual: Literal["exact", "estimated"]
     estimator: GradientEstimator
     primal_step: float | None
     dual_step: float | None
-    schedule: Literal["constant", "diminishing"]
-    radius_scale: float
-    radius_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
-    contraction: float | None
     dual_cap: float | None
-    report: Literal["auto", "last", "average", "recent"]
     def __init__(
         self,
         *,
-        dual: Literal["estimated", "exact"] | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        regularisation: float = 0.0,
+        dual: Literal["exact", "estimated"] = "exact",
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,
-        schedule: Literal["constant", "diminishing"] = "constant",
-        radius_scale: float = 5.0,
-        radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
-        contraction: float | None = None,
         dual_cap: float | None = None,
-        report: Literal["auto", "last", "average", "recent"] = "auto",
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOSPLM(_ZOSPLM):
+    proximal_step: float
+    proximal_weight: float | None
+    estimator: GradientEstimator
+    estimate_proximal: bool
+    primal_step: float | None
+    dual_step: float | None
+    step_reach: float | None
+    restoration: int | None
+    augmentation: bool | None
+    dual_cap: float | None
+    def __init__(
+        self,
+        *,
+        proximal_step: float = 0.5,
+        proximal_weight: float | None = None,
+        estimator: GradientEstimator = ...,
+        estimate_proximal: bool = False,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        step_reach: float | None = None,
+        restoration: int | None = None,
+        augmentation: bool | None = None,
+        dual_cap: float | None = None,
         name: str | None = None,
     ) -> None: ...
 
@@ -771,6 +674,70 @@ class ZOAdam(_ZOAdam):
         name: str | None = None,
     ) -> None: ...
 
+class ZOBCEG(_ZOBCEG):
+    dual_block_size: int | None
+    estimator: Block
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    radius_scale: float
+    radius_power: float
+    contraction: float | None
+    dual_cap: float | None
+    report: Literal["auto", "last", "average", "recent"]
+    step_reach: float | None
+    restoration: int | None
+    augmentation: bool | None
+    def __init__(
+        self,
+        *,
+        dual_block_size: int | None = None,
+        estimator: Block = ...,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        radius_scale: float = 5.0,
+        radius_power: float = 1.1,
+        contraction: float | None = None,
+        dual_cap: float | None = None,
+        report: Literal["auto", "last", "average", "recent"] = "auto",
+        step_reach: float | None = None,
+        restoration: int | None = None,
+        augmentation: bool | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOCEG(_ZOCEG):
+    estimator: GradientEstimator
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    radius_scale: float
+    radius_power: float
+    contraction: float | None
+    dual_cap: float | None
+    report: Literal["auto", "last", "average", "recent"]
+    step_reach: float | None
+    restoration: int | None
+    augmentation: bool | None
+    def __init__(
+        self,
+        *,
+        estimator: GradientEstimator = ...,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        radius_scale: float = 5.0,
+        radius_power: float = 1.1,
+        contraction: float | None = None,
+        dual_cap: float | None = None,
+        report: Literal["auto", "last", "average", "recent"] = "auto",
+        step_reach: float | None = None,
+        restoration: int | None = None,
+        augmentation: bool | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
 class ZOConservSGD(_ZOConservSGD):
     inner_step: float | None
     schedule: Literal["constant", "diminishing"]
@@ -783,6 +750,39 @@ class ZOConservSGD(_ZOConservSGD):
         schedule: Literal["constant", "diminishing"] = "constant",
         estimator: GradientEstimator = ...,
         inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOEG(_ZOEG):
+    dual: Literal["estimated", "exact"] | None
+    estimator: GradientEstimator
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    radius_scale: float
+    radius_power: float
+    contraction: float | None
+    dual_cap: float | None
+    report: Literal["auto", "last", "average", "recent"]
+    step_reach: float | None
+    restoration: int | None
+    augmentation: bool | None
+    def __init__(
+        self,
+        *,
+        dual: Literal["estimated", "exact"] | None = None,
+        estimator: GradientEstimator = ...,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        radius_scale: float = 5.0,
+        radius_power: float = 1.1,
+        contraction: float | None = None,
+        dual_cap: float | None = None,
+        report: Literal["auto", "last", "average", "recent"] = "auto",
+        step_reach: float | None = None,
+        restoration: int | None = None,
+        augmentation: bool | None = None,
         name: str | None = None,
     ) -> None: ...
 

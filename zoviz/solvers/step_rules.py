@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import param
 
-from zoviz.core.parameters import PlainNumber
 from zoviz.core.sets import Box, Set
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants
 from zoviz.estimators import Coordinate
-from zoviz.estimators.base import DirectionalEstimator
-from zoviz.oracle import DerivedOracle, ValueOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 
@@ -42,44 +37,6 @@ def balanced_step(share: float, curvature: float, inflation: float, constants: C
     return share * curvature / (inflation * constants.safe_start_slope**2)
 
 
-_STEEPER = 1.0 / 3.0
-"""Share by which the Lagrangian's curvature may exceed the one that a primal step was chosen for: ZO-SPLM's 1.5 / L,
-the longest, then is the longest that a quadratic bears, 2 / L."""
-
-
-def step_reach_parameter() -> PlainNumber[float | None]:
-    """Return the parameter w of ``following``, for a solver with a primal step that a rule may choose."""
-    return PlainNumber(
-        default=None,
-        allow_None=True,
-        bounds=(0, None),
-        inclusive_bounds=(False, True),
-        label="Reach of the step w",
-        doc="Beyond multipliers of this size the step of x is shortened as w / ||y||. 1e9: constant, as published. "
-        "Auto: by the rule, where that chooses the step.",
-    )
-
-
-def reach_of(solver: Solver, curvature: float, constants: Constants, apart: float = 0.0) -> dict[str, float]:
-    """Return the reach w of a step that the rule chooses for a curvature L: where w L_h exceeds its part of L by L / 3.
-
-    Nothing where the step is given, which then stays as it is; 1e9, as good as none, where the constraints are linear.
-
-    Parameters
-    ----------
-    solver : Solver
-        With the parameters ``primal_step`` and ``step_reach``.
-    curvature : float
-        L, of L_f, of multipliers of moderate size times L_h, and of ``apart``, e.g. a proximal weight.
-    constants : Constants
-    apart : float
-    """
-    if solver.get("primal_step") is not None or solver.get("step_reach") is not None:
-        return {}
-    bend, share = constants.constraint_curvature, curvature - constants.curvature - apart + _STEEPER * curvature
-    return {"step_reach": share / bend if FAR * bend > share else FAR}
-
-
 def dual_parameter() -> param.Selector[str | None]:
     """Return the parameter of a method of joint directions, which may take h(x) for its estimated slope in y."""
     return param.Selector(
@@ -107,48 +64,6 @@ def dual_of(solver: Solver) -> dict[str, str]:
     return {"dual": "exact"} if solver.get("dual") is None and takes_exact_slope(solver) else {}
 
 
-def directions_of(solver: Solver, problem: Problem, constants: Constants) -> dict[str, str]:
-    """Return which directions a solver's estimator takes: coordinates where values repeat and nothing is told.
-
-    A sweep of all n where k >= n: n + 1 calls give the gradient itself, where k + 1 gave an estimate of relative
-    variance (n - 1) / k. Else a block of k: the gradient is not zero at a solution where bounds are active, so that
-    random directions carry noise into all variables there, which blocks do not. Nothing is returned where the primal
-    step is given, as in what is published, or the directions are.
-    """
-    estimator = solver.estimator
-    if not isinstance(estimator, DirectionalEstimator) or estimator.directions is not None:
-        return {}
-    if solver.get("primal_step") is not None:
-        return {}
-    if problem.contract != "deterministic" or not constants.measured:
-        return {"estimator.directions": "random"}
-    return {"estimator.directions": "sweep" if estimator.batch_size >= problem.domain.n else "block"}
-
-
-def variance_of(solver: Solver, directions: dict[str, str], n: int) -> float:
-    """Return the relative variance of a solver's estimates in n variables, along what ``directions_of`` returned."""
-    if not directions:
-        return solver.relative_variance(n)
-    estimator = solver.estimator.clone()
-    estimator.directions = directions["estimator.directions"]
-    return float(estimator.predicted_variance(np.ones(1), n, 0.0, 1.0)[0])
-
-
-def following(step: float | Array, reach: float | None, y: Array) -> float | Array:
-    r"""Return a primal step that is shortened as multipliers y (R, m) grow beyond their reach, (R, 1).
-
-    .. math:: c_t = c \min\{1, w / \|y_t\|\}
-
-    keeps c_t (L_f + ||y_t|| L_h) below c (L_f + w L_h): a step that is fixed for moderate multipliers is too long for
-    larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is open,
-    or no multiplier comes near it.
-    """
-    if reach is None or math.sqrt(np.vdot(y, y)) < reach:  # the norm of all replicas' together
-        return step
-    size = np.sqrt(np.square(y).sum(axis=1, keepdims=True))
-    return step * np.minimum(1.0, reach / np.maximum(size, NEGLIGIBLE))
-
-
 def mean_square(before: Array, gradient: Array, decay: float) -> Array:
     """Return Adam's moving average (R, n) of the squares of gradients, coordinate by coordinate."""
     return decay * before + (1.0 - decay) * np.square(gradient)
@@ -157,17 +72,6 @@ def mean_square(before: Array, gradient: Array, decay: float) -> Array:
 def root_mean_square(square: Array, decay: float, t: int, floor: float) -> Array:
     """Return Adam's denominator (R, n) after t >= 1 steps: the unbiased average's root, and a floor."""
     return np.sqrt(square / (1.0 - decay**t)) + floor
-
-
-def with_proximal(oracle: ValueOracle, centre: Array, weight: float) -> DerivedOracle:
-    """Return the oracle with (weight/2) ||x - centre||^2 added to f, for a centre (R, n)."""
-
-    def evaluate(x: Array) -> Evaluation:
-        value = oracle(x)
-        offset = x - (centre if x.ndim == 2 else centre[:, None])
-        return Evaluation(value.f + 0.5 * weight * np.square(offset).sum(axis=-1), value.h)
-
-    return DerivedOracle(oracle, evaluate, oracle.bounds)
 
 
 def joint_target(target: Target | None, problem: Problem, info: Info) -> Target | None:

@@ -13,16 +13,16 @@ from zoviz.problems import BlackBox, ConexQCQP, NonconvexQCQP, Spring
 from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
 from zoviz.solvers.saddle.augmentation import Augmentation, first_augmentation
 
+NOBODY = np.zeros(1, dtype=bool)
+"""The replicas that restore feasibility."""
+
 
 def value(f: list[float], h: list[list[float]]) -> Evaluation:
     return Evaluation(np.array(f), np.array(h))
 
 
 def penalties(violation: float = 1.0, tested: bool = True, **fields: Array) -> Augmentation:
-    solver = ZOSPLM(primal_step=0.5, augmentation=True)
-    answer = first_augmentation(solver, value([0.0], [[violation, -1.0]]), tested, 0.0)
-    assert answer is not None
-    return answer._replace(**fields)
+    return first_augmentation(value([0.0], [[violation, -1.0]]), 0.5, tested, 0.0)._replace(**fields)
 
 
 def seen() -> Watch:
@@ -47,8 +47,8 @@ def test_weights_and_slopes_are_the_derivatives_of_the_merit() -> None:
 def test_a_penalty_comes_where_a_window_lessens_no_violation_and_only_there() -> None:
     falling = standing = penalties()
     for k in range(100):
-        falling = falling.after(None, value([0.0], [[0.9**k, -1.0]]), seen())
-        standing = standing.after(None, value([0.0], [[1.0, -1.0]]), seen())
+        falling = falling.advance(NOBODY, value([0.0], [[0.9**k, -1.0]]), seen())
+        standing = standing.advance(NOBODY, value([0.0], [[1.0, -1.0]]), seen())
         if k == 48:
             assert not standing.penalty.any(), "two windows have to be compared"
         if k == 49:
@@ -61,16 +61,16 @@ def test_it_does_not_grow_near_the_boundary_while_the_objective_falls() -> None:
     moving = standing = far = penalties()
     for k in range(100):
         violation = 1.0 if k == 0 else 0.005
-        moving = moving.after(None, value([-0.1 * k], [[violation, -1.0]]), seen())
-        standing = standing.after(None, value([0.0], [[violation, -1.0]]), seen())
-        far = far.after(None, value([-0.1 * k], [[1.0, -1.0]]), seen())
+        moving = moving.advance(NOBODY, value([-0.1 * k], [[violation, -1.0]]), seen())
+        standing = standing.advance(NOBODY, value([0.0], [[violation, -1.0]]), seen())
+        far = far.advance(NOBODY, value([-0.1 * k], [[1.0, -1.0]]), seen())
     assert not moving.factor.any() and standing.factor[0] == 0.5 and far.factor[0] == 1.0
 
 
 def test_slopes_far_outside_do_not_count() -> None:
     outside = inside = penalties(squares=np.array([[1.0, 1.0]]))
-    outside = outside.after(None, value([0.0], [[1.0, -1.0]]), seen())
-    inside = inside.after(None, value([0.0], [[0.5, -1.0]]), seen())
+    outside = outside.advance(NOBODY, value([0.0], [[1.0, -1.0]]), seen())
+    inside = inside.advance(NOBODY, value([0.0], [[0.5, -1.0]]), seen())
     np.testing.assert_allclose(outside.squares, [[1.0, 1.0]])
     np.testing.assert_allclose(inside.squares, [[1.0 + 0.05 * 3.0, 1.0 + 0.05 * 15.0]])
 
@@ -93,18 +93,18 @@ def test_a_curved_valley_is_followed(cls: type[Solver], monkeypatch: pytest.Monk
 def test_where_steps_cannot_be_judged_they_are_shorter_and_a_small_violation_counts_as_none() -> None:
     small = standing = penalties(tested=False)
     for _ in range(400):
-        small = small.after(None, value([0.0], [[0.09, -1.0]]), seen())
-        standing = standing.after(None, value([0.0], [[1.0, -1.0]]), seen())
+        small = small.advance(NOBODY, value([0.0], [[0.09, -1.0]]), seen())
+        standing = standing.advance(NOBODY, value([0.0], [[1.0, -1.0]]), seen())
     assert not small.penalty.any() and small.share[0] == 1.0, "noise leaves some violation for ever"
     np.testing.assert_allclose(standing.factor, [4.0])
     np.testing.assert_allclose(standing.penalty, [[4.0 / (0.5 * 4.0), 4.0 / (0.5 * 16.0)]])
     np.testing.assert_allclose(standing.share, [0.2])
     noise, scattered = np.random.default_rng(3), penalties(tested=False)
     for _ in range(400):
-        scattered = scattered.after(None, value([0.0], [[float(noise.normal()), -1.0]]), seen())
+        scattered = scattered.advance(NOBODY, value([0.0], [[float(noise.normal()), -1.0]]), seen())
     assert not scattered.penalty.any(), "noise alone is no violation, however large"
-    noisy = first_augmentation(ZOSPLM(primal_step=0.5, augmentation=True), value([0.0], [[1.0]]), False, 1.0)
-    assert noisy is not None and noisy.step == 1.0 and noisy.pace == 2.0, "the step was halved for that variance"
+    noisy = first_augmentation(value([0.0], [[1.0]]), 0.5, False, 1.0)
+    assert noisy.step == 1.0 and noisy.pace == 2.0, "the step was halved for that variance"
 
 
 def test_a_step_that_does_not_descend_is_taken_back_and_shortened() -> None:
@@ -168,10 +168,10 @@ def test_what_is_given_or_told_to_be_convex_goes_as_published() -> None:
     assert "augmentation" not in given.resolved
     convex = Run(problem=ConexQCQP(n=4), solver=ZOCEG(), replicas=1, iterations=2)
     convex.run()
-    assert convex.resolved["augmentation"] is False and convex.state.augmentation is None
+    assert convex.resolved["augmentation"] is False and convex.state.safeguards.augmentation is None
     other = Run(problem=NonconvexQCQP(n=4), solver=ZOCEG(), replicas=1, iterations=2)
     other.run()
-    assert other.resolved["augmentation"] is True and other.state.augmentation is not None
+    assert other.resolved["augmentation"] is True and other.state.safeguards.augmentation is not None
     joint = Run(problem=ConexQCQP(n=4), solver=ZOEG(dual="estimated"), replicas=1, iterations=2)
     joint.run()
     assert "augmentation" not in joint.resolved, "joint directions see no constraint by itself"

@@ -21,7 +21,7 @@ from helpers.steps import (
     problems,
 )
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import Problem
@@ -148,9 +148,9 @@ class Spied(ZOBCEG):
 
     __abstract = True
 
-    def field(self, x: Array, y: Array, *rest: Any) -> Field:
-        field = super().field(x, y, *rest)
-        self.__dict__.setdefault("notes", []).append((x, y, field))
+    def field(self, point: tuple[Array, Array, Evaluation], *rest: Any) -> Field:
+        field = super().field(point, *rest)
+        self.__dict__.setdefault("notes", []).append((*point[:2], field))
         return field
 
 
@@ -224,7 +224,8 @@ def test_the_field_descends_in_x_and_ascends_in_y(dual: str) -> None:
     x = np.tile([0.9, 0.8, -0.3, 0.2, 0.1, 0.4], (replicas, 1))
     y = np.tile([0.6, 0.3], (replicas, 1))
     solver = ZOEG(**EG, dual=dual, estimator=Sphere(smoothing_radius=1e-6, batch_size=100))
-    field = solver.field(x, y, oracle(x), 1e-6, oracle, streams)
+    state = solver.init(x, oracle, streams)._replace(y=y)
+    field = solver.field((x, y, state.value), 1e-6, solver.guarded(state, oracle), oracle, streams)
     h = problem.evaluate(x[0]).h
     gradient = problem.weights * x[0] - 1.0 + y[0, 0]
     gradient[:2] += 2.0 * y[0, 1] * x[0, :2]

@@ -17,16 +17,7 @@ from zoviz.papers.robustness.boxes import boxes
 from zoviz.problems import BlackBox, ConexQCQP, Gramacy, NonconvexQCQP, Spring
 from zoviz.solvers import DSZOG, ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
 from zoviz.solvers.saddle import restoration as rules
-from zoviz.solvers.saddle.restoration import (
-    begin,
-    duals_after,
-    first_place,
-    known_duals,
-    moved,
-    scalar_of,
-    settled,
-    weights_of,
-)
+from zoviz.solvers.saddle.restoration import ViolationWhereRestoring, first_place, start_restoration, violation_of
 
 EVERY = (ZOSPLM, ZOCEG, ZOBCEG, SZOConEX, ZOALM, ZOGDA)
 
@@ -38,44 +29,43 @@ def value(f: list[float], h: list[list[float]]) -> Evaluation:
 def test_a_step_is_polyaks_for_the_violation_and_only_while_restoring() -> None:
     # h = (3, 4, -1) at x with gradients (1, 0), (0, 2) and (5, 5): v = 5, grad v = (3/5, 8/5).
     here = value([7.0, 7.0], [[3.0, 4.0, -1.0], [-1.0, -1.0, -1.0]])
-    restoration = begin(here, 10, "deterministic")
-    assert restoration is not None
+    restoration = start_restoration(here, 10)
     assert restoration.mask.tolist() == [True, False]
     y = np.full((2, 3), 0.5)
-    weights = weights_of(restoration, y, here)
+    weights = restoration.weights(y, here)
     np.testing.assert_allclose(weights, [[0.6, 0.8, 0.0], [0.5, 0.5, 0.5]])
-    np.testing.assert_allclose(scalar_of(restoration, y, here)(here), [5.0, 7.0 - 1.5])
+    np.testing.assert_allclose(ViolationWhereRestoring(restoration, y, here)(here), [5.0, 7.0 - 1.5])
     gradient = np.array([[0.6, 1.6], [1.0, 1.0]])
-    x = moved(restoration, np.zeros((2, 2)), 0.1, gradient, here, Box([-99.0] * 2, [99.0] * 2))
+    x = restoration.projected_step(np.zeros((2, 2)), 0.1, gradient, here, Box([-99.0] * 2, [99.0] * 2))
     np.testing.assert_allclose(x[0], -1.2 * 5.0 * gradient[0] / (0.36 + 2.56))
     np.testing.assert_allclose(x[1], [-0.1, -0.1])
 
 
 def test_a_coordinate_that_a_bound_holds_has_no_part_in_the_step() -> None:
     here = value([0.0], [[2.0]])
-    restoration = begin(here, 10, "deterministic")
-    x = moved(restoration, np.array([[0.0, 5.0]]), 0.1, np.array([[1.0, 1.0]]), here, Box([0.0] * 2, [9.0] * 2))
+    box = Box([0.0] * 2, [9.0] * 2)
+    x = start_restoration(here, 10).projected_step(np.array([[0.0, 5.0]]), 0.1, np.array([[1.0, 1.0]]), here, box)
     np.testing.assert_allclose(x, [[0.0, 5.0 - 2.4]])
 
 
 def test_it_ends_where_nothing_is_violated_or_nothing_is_gained() -> None:
-    restoration = begin(value([0.0] * 3, [[1.0]] * 3), 2, "deterministic")
-    assert restoration is not None
-    restoration = restoration.after(value([0.0] * 3, [[-1.0], [0.5], [0.95]]))
+    restoration = start_restoration(value([0.0] * 3, [[1.0]] * 3), 2)
+    restoration = restoration.advance(violation_of(value([0.0] * 3, [[-1.0], [0.5], [0.95]])))
     assert restoration.clock.tolist() == [0.0, 2.0, 1.0]
-    restoration = restoration.after(value([0.0] * 3, [[1.0], [0.9e-6], [0.95]]))
+    restoration = restoration.advance(violation_of(value([0.0] * 3, [[1.0], [0.9e-6], [0.95]])))
     assert restoration.clock.tolist() == [-1.0, 0.0, 0.0]
 
 
 def test_it_begins_again_where_the_method_stays_far_outside() -> None:
-    restoration = begin(value([0.0] * 3, [[-1.0]] * 3), 2, "deterministic")
-    assert restoration is not None and not restoration.mask.any()
+    restoration = start_restoration(value([0.0] * 3, [[-1.0]] * 3), 2)
+    assert not restoration.mask.any()
     # Far outside; coming back; as far outside as the first, but little beside what it was before.
     first = np.ones(3)
-    restoration = restoration._replace(reference=first, top=np.array([1.0, 2.0, 1.0]), peak=np.array([1.0, 2.0, 11.0]))
+    restoration = restoration._replace(reference=first, window_max=np.array([1.0, 2.0, 1.0]))
+    restoration = restoration._replace(overall_max=np.array([1.0, 2.0, 11.0]))
     masks = []
     for _ in range(20):
-        restoration = restoration.after(value([0.0] * 3, [[1.0]] * 3))
+        restoration = restoration.advance(violation_of(value([0.0] * 3, [[1.0]] * 3)))
         masks.append(restoration.mask.tolist())
     assert not np.any(masks[:-1])
     assert masks[-1] == [True, False, False]
@@ -84,20 +74,19 @@ def test_it_begins_again_where_the_method_stays_far_outside() -> None:
 def test_a_replica_that_restored_twice_in_vain_begins_elsewhere() -> None:
     """One that gains nothing, and one that gains slowly, from u_0 = 1/4 in [0, 10]: u_1 = 1/4 + 0.618."""
     here, box, x = value([0.0] * 2, [[1.0]] * 2), Box([0.0], [10.0]), np.full((2, 1), 3.0)
-    state, y, level = begin(here, 2, "deterministic", np.full((2, 1), 0.25)), np.ones((2, 1)), 1.0
+    state, y, level = start_restoration(here, 2, np.full((2, 1), 0.25)), np.ones((2, 1)), 1.0
     steps = 0
-    while state is not None and state.leaving is None:
+    while state.leaving is None:
         assert (steps := steps + 1) < 40
         level *= 0.99
-        state = settled(state, (x, here), (x, value([0.0] * 2, [[1.0], [level]]))).restoration
-    assert state is not None and state.leaving.tolist() == [True, False] and steps == 2 + 20 + 2
-    there = moved(state, x, 0.1, np.ones((2, 1)), here, box)
+        *_, state = state.keep_or_take_back((x, here), (x, value([0.0] * 2, [[1.0], [level]])))
+    assert state.leaving.tolist() == [True, False] and steps == 2 + 20 + 2
+    there = state.projected_step(x, 0.1, np.ones((2, 1)), here, box)
     assert there[0, 0] == pytest.approx(10.0 * (0.25 + 2.0 / (1.0 + 5.0**0.5)))
-    assert duals_after(state, y, y + 1.0)[0, 0] == 0.0, "they are another place's"
-    arrived = settled(state, (x, here), (there, value([0.0] * 2, [[7.0], [level]])))
-    assert arrived.x[0, 0] == there[0, 0], "farther outside, and not taken back"
-    assert arrived.restoration is not None and arrived.restoration.leaving is None
-    assert arrived.restoration.mask[0] and arrived.restoration.reference[0] == 7.0
+    assert state.duals(y, y + 1.0)[0, 0] == 0.0, "they are another place's"
+    end, _, arrived = state.keep_or_take_back((x, here), (there, value([0.0] * 2, [[7.0], [level]])))
+    assert end[0, 0] == there[0, 0], "farther outside, and not taken back"
+    assert arrived.leaving is None and arrived.mask[0] and arrived.reference[0] == 7.0
 
 
 @pytest.mark.parametrize("places", [rules._PLACES, 0])
@@ -134,10 +123,13 @@ def test_few_random_directions_do_not_tell_that_nothing_is_gained(estimator: Any
 
 
 def test_multipliers_wait_and_theory_is_told_none() -> None:
-    restoration = begin(value([0.0] * 2, [[1.0], [-1.0]]), 2, "deterministic")
-    y = np.array([[0.0], [1.0]])
-    np.testing.assert_array_equal(duals_after(restoration, y, y + 3.0), [[0.0], [4.0]])
-    np.testing.assert_array_equal(known_duals(restoration, y), [[np.nan], [1.0]])
+    problem, streams = BlackBox(lambda x: (0.0, x - 1.0), bounds=[(0.0, 3.0)], m=1, joint=True), Streams(0, 2)
+    solver, oracle = ZOSPLM(primal_step=0.1, dual_cap=9.0, restoration=2), Oracle(problem, streams)
+    state = solver.init(np.array([[2.0], [0.5]]), oracle, streams)._replace(y=np.array([[0.0], [1.0]]))
+    safe = solver.guarded(state, oracle)
+    safe.lagrangian(state.y, state.value)
+    np.testing.assert_array_equal(safe.ascend(state.y, 1.0, np.full((2, 1), 3.0)), [[0.0], [4.0]])
+    np.testing.assert_array_equal(safe.info(np.zeros(2)).dual, [[np.nan], [1.0]])
 
 
 @pytest.mark.parametrize("cls", EVERY)
@@ -175,7 +167,9 @@ def test_a_given_step_goes_as_published_and_noise_hides_what_is_gained() -> None
     run = Run(problem=ConexQCQP(n=4), solver=ZOSPLM(primal_step=0.01), replicas=1, iterations=2)
     run.run()
     assert "restoration" not in run.resolved
-    assert begin(value([0.0], [[1.0]]), 10, "independent") is None
+    noisy = Run(problem=ConexQCQP(n=4, noise="independent", noise_scale=0.1), solver=ZOSPLM(), replicas=1, iterations=2)
+    noisy.run()
+    assert noisy.resolved["restoration"] and noisy.state.safeguards.restoration is None
     run = Run(problem=ConexQCQP(n=4), solver=ZOEG(dual="estimated"), replicas=1, iterations=2)
     run.run()
     assert "restoration" not in run.resolved, "its joint directions see no violation by itself"

@@ -15,7 +15,7 @@ from zoviz.problems import BlackBox, NonconvexQCQP, Spring
 from zoviz.runs.run import Run
 from zoviz.solvers import SZOConEX
 from zoviz.solvers.saddle import szo_conex as module
-from zoviz.solvers.saddle.szo_conex import ConEXState
+from zoviz.solvers.saddle.szo_conex import ConEXState, DampedSafeguards
 
 EXACT = {"smoothing_radius": 1.0, "differences": "central"}
 """Central differences of a quadratic along the coordinates are its gradient, whatever their length."""
@@ -106,11 +106,26 @@ def test_separate_directions_are_noisier_at_a_solution() -> None:
     assert ends["shared"] < 0.5 * ends["separate"]
 
 
+class Undamped(DampedSafeguards):
+    """Safeguards that leave the multipliers' step as it is although penalties act."""
+
+    def extrapolated(self, level: Array, previous: Array, theta: float) -> Array:
+        return (1.0 + theta) * level - theta * previous
+
+    def ascend(self, y: Array, step: float | Array, slope: Array, share: float = 0.5) -> Array:
+        damped, self.damped = self.damped, False
+        y_next = super().ascend(y, step, slope, share)
+        self.damped = damped
+        return y_next
+
+
 class Extrapolating(SZOConEX):
     """The method whose duals go along the extrapolation although penalties act."""
 
-    def next_duals(self, state: ConEXState, damped: bool) -> Array:
-        return super().next_duals(state, False)
+    __abstract = True
+
+    def guarded(self, state: ConEXState, oracle: Oracle) -> Undamped:
+        return Undamped(self, state, oracle)
 
 
 def test_where_penalties_act_they_take_the_place_of_the_extrapolation() -> None:
@@ -119,7 +134,7 @@ def test_where_penalties_act_they_take_the_place_of_the_extrapolation() -> None:
     for cls in (SZOConEX, Extrapolating):
         run = Run(problem=Spring(), solver=cls(), replicas=8, iterations=1500, seed=5)
         run.run()
-        ends[cls] = np.median(run.trace["gap"][-1]), run.state.augmentation.factor.max()
+        ends[cls] = np.median(run.trace["gap"][-1]), run.state.safeguards.augmentation.factor.max()
     assert ends[SZOConEX][0] < 0.1 < ends[Extrapolating][0]
     assert 30.0 * ends[SZOConEX][1] < ends[Extrapolating][1]
 
@@ -127,10 +142,11 @@ def test_where_penalties_act_they_take_the_place_of_the_extrapolation() -> None:
 def test_the_multiplier_of_a_row_that_is_slack_falls_though_steps_are_refused() -> None:
     problem = TwoConstraints()
     solver = SZOConEX(**STEPS, estimator=Coordinate(**EXACT), augmentation=True)
-    states, _ = course(solver, problem, 1)
+    states, oracle = course(solver, problem, 1)
     state = states[-1]
-    level = np.full_like(state.level, -2.0)
-    penalties = state.augmentation._replace(penalty=np.full_like(state.augmentation.penalty, 1e-12))
-    held = state._replace(y=np.ones_like(state.y), level=level, previous=level, augmentation=penalties)
-    np.testing.assert_allclose(solver.next_duals(held, True), 1.0 - 2.0 * solver.dual_step)
-    assert (solver.next_duals(held, False) > 1.0 - 1e-9).all()
+    slack, ones = np.full_like(state.level, -2.0), np.ones_like(state.y)
+    penalties = state.safeguards.augmentation._replace(penalty=np.full_like(state.y, 1e-12))
+    held = state._replace(y=ones, safeguards=state.safeguards._replace(augmentation=penalties))
+    damped = DampedSafeguards(solver, held, oracle).ascend(ones, solver.dual_step, slack)
+    np.testing.assert_allclose(damped, 1.0 - 2.0 * solver.dual_step)
+    assert (Undamped(solver, held, oracle).ascend(ones, solver.dual_step, slack) > 1.0 - 1e-9).all()

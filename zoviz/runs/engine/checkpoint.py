@@ -119,13 +119,18 @@ def state_classes(solver: Solver) -> dict[str, type[Any]]:
     """Return the NamedTuples and dataclasses that a state of this solver may be made of, by name.
 
     These are all that the modules know in which the classes of the solver and of what is nested in it, and their bases,
-    are defined: so a checkpoint names a state by its class alone, and the module may move.
+    are defined, or another such NamedTuple is: so a checkpoint names a state by its class alone, and the module may
+    move.
     """
     bases = [base for part in reversed(solver.parts().values()) for base in reversed(type(part).__mro__)]
-    modules = dict.fromkeys(base.__module__ for base in bases)
-    values = (value for name in modules if name in sys.modules for value in vars(sys.modules[name]).values())
-    records = (one for one in values if is_record(one))
-    return {one.__qualname__: one for one in records if one.__module__.partition(".")[0] == "zoviz"}
+    modules = list(dict.fromkeys(base.__module__ for base in bases))
+    classes: dict[str, type[Any]] = {}
+    for name in modules:  # grows on the way
+        for one in list(vars(sys.modules[name]).values()) if name in sys.modules else ():
+            if is_record(one) and one.__module__.partition(".")[0] == "zoviz":
+                classes[one.__qualname__] = one
+                modules += [] if one.__module__ in modules else [one.__module__]
+    return classes
 
 
 def points(data: bytes | None) -> int:

@@ -15,18 +15,8 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.saddle.restoration import (
-    Restoration,
-    begin,
-    first_place,
-    known_duals,
-    moved,
-    patience_of,
-    restoration_parameter,
-    scalar_of,
-    settled,
-    violation_of,
-)
+from zoviz.solvers.saddle.restoration import patience_of, restoration_of, restoration_parameter, violation_of
+from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, radius_of, root_mean_square
 
 _FLOOR = 1e-8
@@ -89,7 +79,7 @@ class DSZOGState(NamedTuple):
     iteration : int
     growth : Growth or None
         None where beta stays as it is.
-    restoration : Restoration or None
+    safeguards : SafeguardState
         Which replicas still seek a feasible point.
     """
 
@@ -102,7 +92,7 @@ class DSZOGState(NamedTuple):
     square: Array
     iteration: int
     growth: Growth | None = None
-    restoration: Restoration | None = None
+    safeguards: SafeguardState = SafeguardState()
 
 
 class DistributedPenalty:
@@ -236,21 +226,25 @@ class DSZOG(Solver):
         if self.growing and oracle.m and oracle.contract == "deterministic":
             violation = violation_of(value)
             growth = Growth(np.ones(len(x0)), 0, violation, np.full(len(x0), np.inf), violation)
-        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        return DSZOGState(x0, self._multipliers(p, value), value, p, zero, np.zeros_like(p), zero, 0, growth, first)
+        safeguards, y = (
+            SafeguardState.of(restoration_of(self, value, oracle, streams), None),
+            self._multipliers(p, value),
+        )
+        return DSZOGState(x0, y, value, p, zero, np.zeros_like(p), zero, 0, growth, safeguards)
 
     def step(self, state: DSZOGState, oracle: Oracle, streams: Streams) -> tuple[DSZOGState, Info]:
         """Take one step: estimate the gradients, add them to the averages, and move x and p along these."""
-        x, y, value, p, z_x, z_p, square, t, growth, first = state
+        x, y, value, p, z_x, z_p, square, t, growth, _ = state
+        safe = Safeguards(self, state, oracle)
         a, b, beta, eta = self.averaging, self.momentum, self.penalty, self.primal_step
         if growth is not None:
             multiple = growth.multiple[:, None]
             beta = beta * multiple
             eta = eta / multiple
         weights = self._multipliers(p, value, growth)
-        phi = scalar_of(first, weights, value, DistributedPenalty(p, beta))
+        phi = safe.scalar(weights, value, DistributedPenalty(p, beta))
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
+        info = safe.info(estimate.variance)
         z_x = (1.0 - b) * z_x + b * estimate.gradient
         z_p = (1.0 - b) * z_p + b * (beta * np.square(np.maximum(value.h, 0.0)) - self.regularisation * p)
         move = z_x
@@ -258,17 +252,16 @@ class DSZOG(Solver):
             square = mean_square(square, z_x, self.square_decay)
             move = z_x / root_mean_square(square, self.square_decay, t + 1, _FLOOR)
         x_next = (1.0 - a) * x + a * oracle.domain.project(x - eta * move)
-        if first is not None and first.active:
-            restoring = first.mask[:, None]
-            x_next = np.where(restoring, moved(first, x, eta, estimate.gradient, value, oracle.domain), x_next)
-            z_x = np.where(restoring, 0.0, z_x)  # an average of other slopes
+        if safe.restoring is not None:
+            x_next = safe.where_restoring(safe.projected_step(x, eta, estimate.gradient), x_next)
+            z_x = safe.where_restoring(np.zeros_like(z_x), z_x)  # an average of other slopes
         if oracle.m:
             p = (1.0 - a) * p + a * Simplex(oracle.m).project(p + self.dual_step * z_p)
         oracle.resample()
-        x, value, first = settled(first, (x, value), (x_next, oracle(x_next)))
+        x, value = safe.keep_or_take_back(x_next, oracle(x_next))
         growth = None if growth is None else growth.after(value)
         y = self._multipliers(p, value, growth)
-        return DSZOGState(x, y, value, p, z_x, z_p, square, t + 1, growth, first), info
+        return DSZOGState(x, y, value, p, z_x, z_p, square, t + 1, growth, safe.state), info
 
     def _multipliers(self, distribution: Array, value: Evaluation, growth: Growth | None = None) -> Array:
         beta = self.penalty if growth is None else self.penalty * growth.multiple[:, None]

@@ -7,49 +7,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import param
 
-from zoviz.core.parameters import Part, Scale
+from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Iterate
-from zoviz.estimators import GradientEstimator
-from zoviz.estimators.base import Phi
-from zoviz.estimators.scalars import objective
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.saddle.augmentation import (
-    Augmentation,
-    augmentation_of,
-    augmentation_parameter,
-    first_augmentation,
-    lengthen,
-    watch_slopes,
-    weights_in,
-)
-from zoviz.solvers.saddle.restoration import (
-    Restoration,
-    begin,
-    duals_after,
-    first_place,
-    known_duals,
-    moved,
-    patience_of,
-    restoration_parameter,
-    scalar_of,
-    settled,
-)
-from zoviz.solvers.step_limits import StepLimits, extragradient_end, primal_limits
+from zoviz.solvers.base import Info
+from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
+from zoviz.solvers.step_limits import extragradient_end
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
     FINE_RADIUS,
     balanced_step,
     diminishing,
-    following,
     radius_at,
     radius_of,
-    reach_of,
-    step_reach_parameter,
-    variance_of,
 )
 
 _FORGETTING = 3.0
@@ -73,9 +47,8 @@ PACE = 0.7
 class ExtraGradientState(NamedTuple):
     """Iterate (x, y), the oracle's value at x, averages of the half-step points and of x, and the iteration.
 
-    ``recent`` weighs the iterates by about the cube of their number; ``noisy`` is 1 under independent noise.
-    ``restoration`` says which replicas still seek a feasible point; ``share`` (R,) is the multiple of the
-    primal step that Khobotov's test bears. ``augmentation`` knows penalties.
+    ``recent`` weighs the iterates by about the cube of their number; ``noisy`` is 1 under independent noise. ``share``
+    (R,) is the multiple of the primal step that Khobotov's test allows, None where there is no test.
     """
 
     x: Array
@@ -85,22 +58,16 @@ class ExtraGradientState(NamedTuple):
     iteration: int
     recent: Array
     noisy: int
-    restoration: Restoration | None = None
+    safeguards: SafeguardState = SafeguardState()
     share: Array | None = None
-    augmentation: Augmentation | None = None
 
 
 class Field(NamedTuple):
-    """The estimates of grad_x phi (R, n) and grad_y phi (R, m), the measured variance (R,), and what was estimated."""
+    """The estimates of grad_x phi (R, n) and grad_y phi (R, m), and the measured variance (R,)."""
 
     x: Array
     y: Array
     variance: Array
-    phi: Phi = objective
-
-
-_Point = tuple[Array, Array, Evaluation, Field]
-"""x, y, the value at x, and the field there."""
 
 
 def _adapted(share: Array, ratio: Array, refused: np.ndarray, limits: tuple[float, float]) -> Array:
@@ -110,7 +77,11 @@ def _adapted(share: Array, ratio: Array, refused: np.ndarray, limits: tuple[floa
     return np.where(refused, shorter, np.minimum(np.where(ratio < _MARGIN * bound, _GROWTH * share, share), longest))
 
 
-class ExtraGradient(Solver):
+_Point = tuple[Array, Array, Field]
+"""x, y, and the field there."""
+
+
+class ExtraGradient(SaddleMethod):
     r"""A method of two projected steps from one base point, the second along the field at the first's end.
 
     .. math::
@@ -173,9 +144,6 @@ class ExtraGradient(Solver):
     radius_power = param.Number(
         default=1.1, bounds=(0, 4), label="Radius power b", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
     )
-    step_reach = step_reach_parameter()
-    restoration = restoration_parameter()
-    augmentation = augmentation_parameter()
     contraction = param.Number(
         default=None,
         allow_None=True,
@@ -192,7 +160,6 @@ class ExtraGradient(Solver):
         doc="last: the last iterate. average: that of the half-step points, which the theory speaks about. recent: an "
         "average of the later iterates. auto: recent under independent noise, else last.",
     )
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.
@@ -218,19 +185,15 @@ class ExtraGradient(Solver):
         directions = self.directions(problem, constants)
         pace, dual_pace, inflation = self.pace(n, problem.m, directions)
         inflation *= self.noise_factor(constants, n, radius)
-        return (
-            directions
-            | reach_of(self, curvature, constants)
-            | patience_of(self)
-            | self.test_of()
-            | augmentation_of(self, constants)
-            | {
-                "primal_step": pace / (curvature * inflation),
-                "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
-                "dual_cap": constants.dual_cap,
-                "estimator.smoothing_radius": radius,
-            }
-        )
+        return {
+            **directions,
+            **self.safeguard_rule(constants, curvature),
+            **self.test_of(),
+            "primal_step": pace / (curvature * inflation),
+            "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
+            "dual_cap": constants.dual_cap,
+            "estimator.smoothing_radius": radius,
+        }
 
     def directions(self, problem: Problem, constants: Constants) -> dict[str, str]:
         """Return the rule's choice of random directions or coordinates: nothing where there is none."""
@@ -238,7 +201,7 @@ class ExtraGradient(Solver):
 
     def pace(self, n: int, m: int, directions: dict[str, str]) -> tuple[float, float, float]:
         """Return factors s of the primal and t of the dual step, and 1 + v; v = 0 for differences along coordinates."""
-        return PACE, DUAL_SHARE / PACE, 1.0 + variance_of(self, directions, n)
+        return PACE, DUAL_SHARE / PACE, 1.0 + self.variance_along(directions, n)
 
     def test_of(self) -> dict[str, float]:
         """Return the rule's nu of Khobotov's test; nothing where the primal step is given, or nu."""
@@ -246,92 +209,83 @@ class ExtraGradient(Solver):
             return {}
         return {"contraction": _CONTRACTION}
 
-    def pass_length(self, n: int) -> float:
-        """Return the number of iterations, in the mean, in which each of n variables is moved once."""
-        return 1.0
-
-    def field_variance(self, n: int, m: int) -> float:
+    def estimate_variance(self, n: int, m: int) -> float:
         """Return the relative variance of the field with the present estimator; 0 for differences along coordinates."""
         return 0.0
 
-    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return how far the primal step may be moved; empty where steps diminish, or a test takes long ones back."""
-        y = iterate.dual
-        if self.schedule != "constant" or y is None or (self.testable and self.contraction):
-            return {}
-        end = extragradient_end(self.field_variance(iterate.x.shape[1], y.shape[1]))
-        return {"primal_step": primal_limits(constants, y, end=end, reach=self.step_reach)}
+    def judges_steps(self, n: int, contract: str = "deterministic") -> bool:
+        """Return whether Khobotov's test takes long steps back."""
+        return bool(self.contraction) and self.testable and contract == "deterministic"
+
+    @property
+    def steady(self) -> bool:
+        """Whether steps are constant."""
+        return self.schedule == "constant"
+
+    def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
+        """Return where two steps along the field cease to be stable."""
+        return {"end": extragradient_end(self.estimate_variance(n, m))}
 
     def init(
         self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None
     ) -> ExtraGradientState:
         """Return the state at x0 (R, n) with y = 0; one call, unless its ``value`` under this sample is given."""
-        y, noisy = np.zeros((len(x0), oracle.m)), int(oracle.contract == "independent")
-        value = oracle(x0) if value is None else value
-        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        tested = bool(self.contraction) and self.testable and oracle.contract == "deterministic"
-        share = np.ones(len(x0)) if tested else None
-        penalties = first_augmentation(self, value, tested, self.field_variance(x0.shape[1], oracle.m))
-        return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy, first, share, penalties)
+        value, y, noisy = oracle(x0) if value is None else value, start_duals(x0, oracle), oracle.contract
+        share = np.ones(len(x0)) if self.judges_steps(oracle.n, noisy) else None
+        safeguards = self.first_safeguards(value, oracle, streams)
+        noise = int(noisy == "independent")
+        return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noise, safeguards, share)
 
     def field(
         self,
-        x: Array,
-        y: Array,
-        value: Evaluation,
+        point: tuple[Array, Array, Evaluation],
         radius: float,
+        safe: Safeguards,
         oracle: ProblemOracle,
         streams: Streams,
-        restoration: Restoration | None = None,
-        penalties: Augmentation | None = None,
     ) -> Field:
-        """Estimate the field at (x, y), where ``value`` is the oracle's value at x.
-
-        Replicas that restore feasibility have weights of the violation for y, and no objective; where there are
-        ``penalties`` the field is that of the augmented Lagrangian.
-        """
+        """Estimate the field at x (R, n), y (R, m), given the value at x, of the scalar that ``safe`` has."""
         raise NotImplementedError(f"{type(self).__name__} must define field(...).")
 
     def step(
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
     ) -> tuple[ExtraGradientState, Info]:
         """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
-        x, y, value, average, k, recent, noisy, first, share, penalties = state
-        eta, eta_y = self._steps(k, share)
-        eta = lengthen(penalties, eta)
-        radius = self.estimator.smoothing_radius
-        if not noisy:
-            radius = radius_at(k, radius, self.radius_scale, self.radius_power)
-        domain, cap = oracle.domain, self.dual_cap
-        length = self.pass_length(x.shape[1])
-        eta_y = eta_y if penalties is None else penalties.dual_step(eta_y, _DUAL_PART / length)
-        field = self.field(x, y, value, radius, oracle, streams, first, penalties)
-        info = Info(field.variance, x, known_duals(first, weights_in(penalties, y, value)), radius)
-        before, step = (x, y, value, field), following(eta, self.step_reach, y)
-        x_half = moved(first, x, step, field.x, value, domain)
-        y_half = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
-        half = oracle(x_half)
-        field = self.field(x_half, y_half, half, radius, oracle, streams, first, penalties)
-        base = x if first is None else np.where(first.mask[:, None], x_half, x)
-        x = moved(first, base, following(eta, self.step_reach, y_half), field.x, half, domain)
-        y = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
-        oracle.resample()
-        if share is not None:
-            bound = self.contraction or 0.0
-            ratio = self._ratio(before, (x_half, y_half, half, field), step, eta_y)
-            refused = ratio > bound if first is None else (ratio > bound) & ~first.mask
-            x, y = np.where(refused[:, None], before[0], x), np.where(refused[:, None], before[1], y)
-            share = _adapted(share, ratio, refused, (bound, self.longest))
-        x, value, after = settled(first, (before[0], before[2]), (x, oracle(x)))
-        penalties = None if penalties is None else penalties.after(first, value, before[3].phi, length)
-        average = average + (x_half - average) / (k + 1.0)
-        recent = recent + (x - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
-        return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, after, share, penalties), info
+        x, y, value, average, k, recent, noisy, _, share = state
+        safe = self.guarded(state, oracle)
+        longest, dual = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
+        eta = safe.scaled_by_share(longest if share is None else longest * share[:, None])
+        eta_y = safe.dual_step(dual, _DUAL_PART / self.pass_length(oracle.n))
+        radius = self.radius(k, bool(noisy))
 
-    def _steps(self, k: int, share: Array | None) -> tuple[float | Array, float | Array]:
-        """Return the primal and the dual step of an iteration, numbers, or (R, 1) where a test adapts it."""
-        eta, eta_y = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
-        return (eta, eta_y) if share is None else (eta * share[:, None], eta_y)
+        field = self.field((x, y, value), radius, safe, oracle, streams)
+        info = safe.info(field.variance, radius)
+        x_half = safe.projected_step(x, step := safe.shortened_for_multipliers(eta, y), field.x)
+        y_half = safe.bounded(y, y + eta_y * field.y)
+        half = oracle(x_half)
+
+        ahead = self.field((x_half, y_half, half), radius, safe, oracle, streams)
+        base = safe.where_restoring(x_half, x)
+        x_next = safe.projected_step(base, safe.shortened_for_multipliers(eta, y_half), ahead.x, half)
+        y_next = safe.bounded(y, y + eta_y * ahead.y)
+        oracle.resample()
+
+        if share is not None:
+            ratio = self._ratio((x, y, field), (x_half, y_half, ahead), step, eta_y)
+            refused = ratio > (bound := self.contraction or 0.0)
+            if safe.restoring is not None:
+                refused = refused & ~safe.restoring.mask
+            x_next, y_next = np.where(refused[:, None], x, x_next), np.where(refused[:, None], y, y_next)
+            share = _adapted(share, ratio, refused, (bound, self.longest))
+        x_next, value_next = safe.keep_or_take_back(x_next, oracle(x_next))
+        average = average + (x_half - average) / (k + 1.0)
+        recent = recent + (x_next - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
+        return ExtraGradientState(x_next, y_next, value_next, average, k + 1, recent, noisy, safe.state, share), info
+
+    def radius(self, k: int, noisy: bool) -> float:
+        """Return the smoothing radius of iteration k: constant under independent noise."""
+        radius: float = self.estimator.smoothing_radius
+        return radius if noisy else radius_at(k, radius, self.radius_scale, self.radius_power)
 
     def _ratio(self, before: _Point, after: _Point, eta: Array | float, eta_y: Array | float) -> Array:
         """Return how much the field changes over a half step, (R,), in units of what the step bears.
@@ -339,24 +293,11 @@ class ExtraGradient(Solver):
         sqrt(eta ||dF_x||^2 + eta_y ||dF_y||^2) / sqrt(||dx||^2 / eta + ||dy||^2 / eta_y), so eta L for equal steps; 0
         where nothing moved.
         """
-        (x, y, _, first), (x_half, y_half, _, second) = before, after
+        (x, y, first), (x_half, y_half, second) = before, after
         change_x, change_y = self.change(first.x, second.x), self.change(first.y, second.y)
         top = (eta * np.square(change_x)).sum(axis=1) + (eta_y * np.square(change_y)).sum(axis=1)
         bottom = (np.square(x_half - x) / eta).sum(axis=1) + (np.square(y_half - y) / eta_y).sum(axis=1)
         return np.sqrt(np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0))
-
-    def weighed(
-        self,
-        point: tuple[Array, Array, Evaluation],
-        radius: float,
-        restoration: Restoration | None,
-        penalties: Augmentation | None,
-    ) -> tuple[Phi, Array]:
-        """Return the scalar whose gradient is the field's part in x at a point x, y, value, and its part in y."""
-        x, y, value = point
-        phi = scalar_of(restoration, weights_in(penalties, y, value), value)
-        slope = value.h if penalties is None else penalties.slope(y, value.h)
-        return watch_slopes(self, penalties, phi, (x, value), radius), slope
 
     def change(self, first: Array, second: Array) -> Array:
         """Return the change of a part of the field, (R, n) or (R, m), as far as both fields know it."""

@@ -16,7 +16,6 @@ from zoviz.estimators.known_part import ProximalOracle
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.saddle.augmentation import augmentation_of
 from zoviz.solvers.saddle.szo_conex import SZOConEX
 from zoviz.solvers.saddle.zoceg import ZOCEG
 from zoviz.solvers.saddle.zoeg import ZOEG
@@ -145,7 +144,7 @@ class ProximalPoint(Solver):
         )
         rule = self.inner.suggest(problem, subproblem)
         if "augmentation" in rule:  # a stage is convex, but too short for its multipliers where the problem is not
-            rule |= augmentation_of(self.inner, constants)
+            rule["augmentation"] = self.inner.safeguard_rule(constants, curvature)["augmentation"]
         rule["dual_step"] = self.inner.suggest(problem, constants)["dual_step"] * curvature / subproblem.curvature
         values = {f"inner.{name}": value for name, value in rule.items()}
         return {"objective_weight": weight, "constraint_weight": constraint_weight, **values}
@@ -174,10 +173,7 @@ class ProximalPoint(Solver):
         paid = state.value if np.array_equal(centre, state.x, equal_nan=True) else None
         after = self._stage(centre, paid, finished, answer, oracle, streams)
         # What penalties the constraints need, and where a violation stands still, is learnt over stages: one is short.
-        before = state.inner
-        after = after._replace(
-            inner=after.inner._replace(augmentation=before.augmentation, restoration=before.restoration)
-        )
+        after = after._replace(inner=after.inner._replace(safeguards=state.inner.safeguards))
         return after._replace(y=state.y, inner=after.inner._replace(y=state.y)) if self.warm_duals else after
 
     def _stage(

@@ -37,7 +37,6 @@ from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators.base import Phi
-from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
 from zoviz.solvers.base import Solver
 
@@ -66,17 +65,14 @@ class Restoration(NamedTuple):
         The violation at the last progress; else the least in the window.
     goal : Array, shape (R,)
         The violation that counts as none.
-    top, peak : Array, shape (R,)
-        The largest violation in the window, and before it.
+    window_max, overall_max : Array, shape (R,)
+        The largest violation in the window, and so far.
     patience : float
         What ``clock`` is set to by progress.
     relaxation : Array, shape (R,)
         theta, halved by a step that is taken back and doubled by one that is not.
-    rest : int
+    until_due : int
         Iterations until a window ends in any replica; 0 while any restores feasibility.
-    recent : tuple of Array, shape (R, m) each
-        The constraints' values that ``clock``, ``reference`` and ``top`` do not know of yet: looked at when a window
-        ends, and all at once, as looking at each in its step would take a tenth of the smallest ones.
     origin : Array, shape (R, n), or None
         u_0; None where no replica goes elsewhere.
     vain : Array, shape (R,), or None
@@ -90,12 +86,11 @@ class Restoration(NamedTuple):
     clock: Array
     reference: Array
     goal: Array
-    top: Array
-    peak: Array
+    window_max: Array
+    overall_max: Array
     patience: float
     relaxation: Array
-    rest: int
-    recent: tuple[Array, ...] = ()
+    until_due: int
     origin: Array | None = None
     vain: Array | None = None
     places: Array | None = None
@@ -108,41 +103,90 @@ class Restoration(NamedTuple):
 
     @property
     def active(self) -> bool:
-        """Whether any replica restores feasibility: where none does, a step costs next to nothing more."""
-        return not self.rest
+        """Whether any replica restores feasibility."""
+        return not self.until_due
 
-    def after(self, value: Evaluation, violation: Array | None = None) -> Restoration:
-        """Return what is to be done once a step has ended at a value, f (R,) and h (R, m).
+    def weights(self, y: Array, value: Evaluation) -> Array:
+        """Return the constraints' weights (R, m) in the gradient: [h]_+ / ||[h]_+||, y where not restoring."""
+        return np.where(self.mask[:, None], _direction(value), y)
 
-        ``violation`` is ||[h]_+||, (R,), where that is known already.
+    def duals(self, y: Array, y_next: Array) -> Array:
+        """Return the next multipliers (R, m): the old ones while restoring, 0 in replicas that leave."""
+        y_next = np.where(self.mask[:, None], y, y_next)
+        return y_next if self.leaving is None else np.where(self.leaving[:, None], 0.0, y_next)
+
+    def projected_step(self, x: Array, step: float | Array, gradient: Array, value: Evaluation, domain: Set) -> Array:
+        """Return the projected points (R, n) after Polyak's step; after ``step`` along -gradient where not restoring.
+
+        Coordinates in which a bound would take the whole step are left out of Polyak's.
         """
-        if self.rest > 1:  # in the middle of every window
-            return self._replace(rest=self.rest - 1, recent=(*self.recent, value.h))
-        before = self._looked_up()
-        violation, restoring = violation_of(value) if violation is None else violation, self.mask
-        top = np.maximum(before.top, violation)
-        peak = np.maximum(self.peak, top)
+        violation = self.relaxation * violation_of(value)
+        whole = _polyak(violation, gradient)
+        free = np.where(domain.project(x - whole * gradient) == x, 0.0, gradient) if domain.separable else gradient
+        ends = domain.project(x - np.where(self.mask[:, None], _polyak(violation, free) * free, step * gradient))
+        return ends if self.leaving is None else np.where(self.leaving[:, None], domain.sample(self._place()), ends)
+
+    def keep_or_take_back(
+        self, before: tuple[Array, Evaluation], after: tuple[Array, Evaluation]
+    ) -> tuple[Array, Evaluation, Restoration]:
+        """Return a step's end, (R, n), its value and what is to do from there: its start where violation did not fall.
+
+        Few directions tell little of a violation, and along them Polyak's step may be far too long.
+        """
+        (x, value), (x_next, value_next) = before, after
+        reached = violation_of(value_next)
+        if not self.active:
+            return x_next, value_next, self.advance(reached)
+        violation = violation_of(value)
+        arrived = np.zeros_like(self.mask) if self.leaving is None else self.leaving
+        worse = self.mask & ~(reached < violation) & ~arrived
+        if worse.any():
+            x_next = np.where(worse[:, None], x, x_next)
+            value_next, reached = value.where(worse, value_next), np.where(worse, violation, reached)
+        theta = self.relaxation
+        theta = np.where(worse, 0.5 * theta, np.where(self.mask, np.minimum(2.0 * theta, _RELAXATION), theta))
+        theta = np.where(arrived, _RELAXATION, theta)
+        return x_next, value_next, self._replace(relaxation=theta).advance(reached)
+
+    def advance(self, violation: Array) -> Restoration:
+        """Return what is to do once a step has ended at a violation (R,)."""
+        restoring = self.mask
+        window_max = np.maximum(self.window_max, violation)
+        overall_max = np.maximum(self.overall_max, window_max)
         gained = violation <= _PROGRESS * self.reference
-        clock = np.where(restoring & gained, self.patience, before.clock - 1.0)
+        clock = np.where(restoring & gained, self.patience, self.clock - 1.0)
         clock = np.where(restoring & (violation <= self.goal), 0.0, clock)
         compared = ~restoring & (clock <= -_WINDOW)
-        lowest = np.minimum(before.reference, violation)
-        again = compared & (lowest > _PROGRESS * top) & (violation > _LARGE * peak)
+        lowest = np.minimum(self.reference, violation)
+        again = compared & (lowest > _PROGRESS * window_max) & (violation > _LARGE * overall_max)
         clock = np.where(compared, np.where(again, self.patience, 0.0), clock)
         ended = restoring & (clock <= 0)
         anew = compared | ended
-        reference = np.where((restoring & gained) | anew, violation, np.where(restoring, self.reference, lowest))
-        goal = np.where(again, _GONE * violation, self.goal)
-        top = np.where(anew, violation, top)
-        state = before._replace(clock=clock, reference=reference, goal=goal, top=top, peak=peak)
+        state = self._replace(
+            clock=clock,
+            reference=np.where((restoring & gained) | anew, violation, np.where(restoring, self.reference, lowest)),
+            goal=np.where(again, _GONE * violation, self.goal),
+            window_max=np.where(anew, violation, window_max),
+            overall_max=overall_max,
+        )
         if self.vain is not None and self.places is not None:
             state = state._departed(violation, ended, (self.vain, self.places))
-        return state._replace(rest=_rest(state.clock))
+        return state._replace(until_due=_until_due(state.clock))
+
+    def caught_up(self, recent: tuple[Array, ...]) -> Restoration:
+        """Return the same after iterations in the middle of windows, with the constraints (R, m) at their ends."""
+        violations = violation_of(Evaluation(np.zeros(0), np.array(recent)))
+        return self._replace(
+            clock=self.clock - float(len(recent)),
+            reference=np.minimum(self.reference, violations.min(axis=0)),
+            window_max=np.maximum(self.window_max, violations.max(axis=0)),
+            until_due=self.until_due - len(recent),
+        )
 
     def _departed(self, violation: Array, ended: np.ndarray, before: tuple[Array, Array]) -> Restoration:
         """Return the same, with what follows where a restoration ``ended``, or a replica has come elsewhere, (R,)."""
         vain, places = before
-        in_vain = ended & (violation > self.goal) & (violation > _LARGE * self.peak)
+        in_vain = ended & (violation > self.goal) & (violation > _LARGE * self.overall_max)
         leaving = in_vain & (violation > _PROGRESS * vain) & (places < _PLACES)
         vain = np.where(in_vain, violation, np.where(ended, np.inf, vain))
         anew = leaving if self.leaving is None else leaving | self.leaving
@@ -154,41 +198,33 @@ class Restoration(NamedTuple):
             leaving=leaving if leaving.any() else None,
         )
 
-    def _looked_up(self) -> Restoration:
-        """Return the same with the recent values looked at."""
-        if not self.recent:
-            return self
-        violations = violation_of(Evaluation(np.zeros(0), np.array(self.recent)))
-        return self._replace(
-            clock=self.clock - float(len(self.recent)),
-            reference=np.minimum(self.reference, violations.min(axis=0)),
-            top=np.maximum(self.top, violations.max(axis=0)),
-            recent=(),
-        )
+    def _place(self) -> Array:
+        """Return the present place of the replicas elsewhere, u_k, in shares of X, (R, n)."""
+        unit, root = np.asarray(self.origin), 2.0
+        n = unit.shape[1]
+        for _ in range(60):  # the contraction's error falls by n + 1 each time, at least by 2
+            root = (1.0 + root) ** (1.0 / (n + 1))
+        return (unit + np.multiply.outer(np.asarray(self.places), root ** -np.arange(1.0, n + 1.0))) % 1.0
 
 
-class Weighted:
-    """The scalar w_0 f + <w, h> at fixed w_0 (R,), 0 or 1, and w (R, m), for values (R, ...) and (R, ..., m)."""
+class ViolationWhereRestoring:
+    """The scalar <w, h> in the replicas that restore feasibility; in the rest f + <w, h>, or another one, phi.
 
-    def __init__(self, objective: np.ndarray, weights: Array) -> None:
-        self._objective, self._lagrangian = objective, Lagrangian(weights)
+    w (R, m) is [h]_+ / ||[h]_+|| at a value while restoring, and y (R, m) else.
+    """
 
-    def __call__(self, value: Evaluation) -> Array:
-        """Return w_0 f + <w, h>, in the shape of f; f is not looked at where w_0 is 0."""
-        taken = self._objective if value.f.ndim == 1 else self._objective[:, None]
-        return self._lagrangian(Evaluation(np.where(taken, value.f, 0.0), value.h))
-
-
-class ScalarByReplica:
-    """One scalar in the replicas of a mask (R,), another in the rest, so that none depends on what the others do."""
-
-    def __init__(self, mask: np.ndarray, one: Phi, other: Phi) -> None:
-        self._mask, self._one, self._other = mask, one, other
+    def __init__(self, restoration: Restoration, y: Array, value: Evaluation, phi: Phi | None = None) -> None:
+        self._mask, self._weights, self._phi = restoration.mask, restoration.weights(y, value), phi
 
     def __call__(self, value: Evaluation) -> Array:
-        """Return each replica's scalar, in the shape of f."""
-        mask = self._mask if value.f.ndim == 1 else self._mask[:, None]
-        return np.where(mask, self._one(value), self._other(value))
+        """Return each replica's scalar of values (R, ...) and (R, ..., m), in the shape of f."""
+        mask, w = self._mask, self._weights
+        if value.f.ndim > 1:
+            mask, w = mask[:, None], w[:, None, :]
+        linear = (value.h * w).sum(axis=-1)
+        if self._phi is None:
+            return np.where(mask, 0.0, value.f) + linear  # f may be infinite
+        return np.where(mask, linear, self._phi(value))
 
 
 def restoration_parameter() -> param.Integer:
@@ -210,22 +246,30 @@ def patience_of(solver: Solver) -> dict[str, int]:
     return {"restoration": _PATIENCE}
 
 
-def begin(value: Evaluation, patience: int | None, contract: str, unit: Array | None = None) -> Restoration | None:
-    """Return what is to be done from starts of a value, f (R,) and h (R, m); None where there is no patience.
+def start_restoration(value: Evaluation, patience: float, unit: Array | None = None) -> Restoration:
+    """Return what is to do from starts of a value, f (R,) and h (R, m), where values repeat.
 
-    Only where values repeat: noise hides what a step gains. ``unit``, (R, n), is uniform on [0, 1), for places
-    elsewhere.
+    ``unit``, (R, n), is uniform on [0, 1), for places elsewhere.
     """
-    if not patience or not value.h.shape[1] or contract != "deterministic":
-        return None
     violation = violation_of(value)
     clock = np.where(violation > 0, float(patience), 0.0)
     theta = np.full(len(clock), _RELAXATION)
     goal = _GONE * violation
-    first = Restoration(clock, violation, goal, violation, violation, float(patience), theta, _rest(clock))
+    first = Restoration(clock, violation, goal, violation, violation, float(patience), theta, _until_due(clock))
     if unit is None:
         return first
     return first._replace(origin=np.array(unit), vain=np.full(len(clock), np.inf), places=np.zeros(len(clock)))
+
+
+def restoration_of(solver: Solver, value: Evaluation, oracle: ProblemOracle, streams: Streams) -> Restoration | None:
+    """Return what a solver is to do from starts of a value; None where it restores nothing.
+
+    Only where values repeat: noise hides what a step gains.
+    """
+    patience = solver.get("restoration")
+    if not patience or not oracle.m or oracle.contract != "deterministic":
+        return None
+    return start_restoration(value, patience, first_place(solver, oracle, streams))
 
 
 def first_place(solver: Solver, oracle: ProblemOracle, streams: Streams) -> Array | None:
@@ -245,103 +289,14 @@ def violation_of(value: Evaluation) -> Array:
     return np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))
 
 
-def weights_of(restoration: Restoration | None, y: Array, value: Evaluation) -> Array:
-    """Return the weights (R, m) of the constraints in the gradient: y, or [h]_+ / ||[h]_+|| while restoring."""
-    if restoration is None or restoration.rest:
-        return y
-    positive = np.maximum(value.h, 0.0)
-    size = np.maximum(violation_of(value), np.finfo(float).tiny)
-    return np.where(restoration.mask[:, None], positive / size[:, None], y)
+def _direction(value: Evaluation) -> Array:
+    """Return [h]_+ / ||[h]_+|| (R, m), the weights of the constraints in the violation's gradient; 0 where it is 0."""
+    return np.maximum(value.h, 0.0) / np.maximum(violation_of(value), np.finfo(float).tiny)[:, None]
 
 
-def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation, other: Phi | None = None) -> Phi:
-    """Return the scalar whose gradient is estimated: the Lagrangian at y (R, m), the violation's while restoring.
-
-    ``other`` is the scalar of replicas that do not restore feasibility, where that is not the Lagrangian.
-    """
-    if restoration is None or restoration.rest:
-        return Lagrangian(y) if other is None else other
-    weighted = Weighted(~restoration.mask, weights_of(restoration, y, value))
-    return weighted if other is None else ScalarByReplica(restoration.mask, weighted, other)
-
-
-def duals_after(restoration: Restoration | None, y: Array, y_next: Array) -> Array:
-    """Return the new multipliers (R, m): the old ones of replicas that restore feasibility, 0 of those that leave."""
-    if restoration is None or restoration.rest:
-        return y_next
-    y_next = np.where(restoration.mask[:, None], y, y_next)
-    return y_next if restoration.leaving is None else np.where(restoration.leaving[:, None], 0.0, y_next)
-
-
-def known_duals(restoration: Restoration | None, y: Array) -> Array:
-    """Return the multipliers (R, m) that an estimate was made with, for theory: NaN while restoring."""
-    if restoration is None or restoration.rest:
-        return y
-    return np.where(restoration.mask[:, None], np.nan, y)
-
-
-def moved(
-    restoration: Restoration | None, x: Array, step: float | Array, gradient: Array, value: Evaluation, domain: Set
-) -> Array:
-    """Return the projected points (R, n) after a step (R, 1) along -gradient, or Polyak's while restoring.
-
-    Coordinates in which a bound would take the whole step are left out of Polyak's.
-    """
-    if restoration is None or restoration.rest:
-        return domain.project(x - step * gradient)
-    violation = restoration.relaxation * violation_of(value)
-    first = _polyak(violation, gradient)
-    free = np.where(domain.project(x - first * gradient) == x, 0.0, gradient) if domain.separable else gradient
-    ends = domain.project(x - np.where(restoration.mask[:, None], _polyak(violation, free) * free, step * gradient))
-    if restoration.leaving is None:
-        return ends
-    return np.where(restoration.leaving[:, None], domain.sample(_place(restoration)), ends)
-
-
-class Settled(NamedTuple):
-    """A step's end: the points (R, n), their values, and what is to be done from there."""
-
-    x: Array
-    value: Evaluation
-    restoration: Restoration | None
-
-
-def settled(
-    restoration: Restoration | None, before: tuple[Array, Evaluation], after: tuple[Array, Evaluation]
-) -> Settled:
-    """Return where a step from one point and its value to another ends: at the first where restoring made things worse.
-
-    The points are (R, n). Few directions tell little of a violation, and along them Polyak's step may be far too long.
-    """
-    (x, value), (x_next, value_next) = before, after
-    if restoration is None:
-        return Settled(x_next, value_next, None)
-    if restoration.rest:
-        return Settled(x_next, value_next, restoration.after(value_next))
-    violation, reached = violation_of(value), violation_of(value_next)
-    arrived = np.zeros_like(restoration.mask) if restoration.leaving is None else restoration.leaving
-    worse = restoration.mask & ~(reached < violation) & ~arrived
-    if worse.any():
-        x_next = np.where(worse[:, None], x, x_next)
-        value_next, reached = value.where(worse, value_next), np.where(worse, violation, reached)
-    theta = restoration.relaxation
-    theta = np.where(worse, 0.5 * theta, np.where(restoration.mask, np.minimum(2.0 * theta, _RELAXATION), theta))
-    theta = np.where(arrived, _RELAXATION, theta)
-    return Settled(x_next, value_next, restoration._replace(relaxation=theta).after(value_next, reached))
-
-
-def _rest(clock: Array) -> int:
+def _until_due(clock: Array) -> int:
     """Return in how many iterations a window ends in any replica, given the clocks (R,); 0 while any restores."""
     return 0 if clock.max() > 0 else _WINDOW + int(clock.min())
-
-
-def _place(restoration: Restoration) -> Array:
-    """Return the present place of the replicas elsewhere, u_k, in shares of X, (R, n)."""
-    unit, root = np.asarray(restoration.origin), 2.0
-    n = unit.shape[1]
-    for _ in range(60):  # the contraction's error falls by n + 1 each time, at least by 2
-        root = (1.0 + root) ** (1.0 / (n + 1))
-    return (unit + np.multiply.outer(np.asarray(restoration.places), root ** -np.arange(1.0, n + 1.0))) % 1.0
 
 
 def _polyak(violation: Array, gradient: Array) -> Array:

@@ -9,53 +9,23 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
-from zoviz.estimators.base import Phi
 from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.saddle.augmentation import (
-    Augmentation,
-    Trial,
-    ascend,
-    augmentation_of,
-    augmentation_of_descent,
-    augmentation_parameter,
-    descend,
-    judges_steps,
-    lengthen,
-    watch_slopes,
-    weights_in,
-)
-from zoviz.solvers.saddle.restoration import (
-    Restoration,
-    begin,
-    duals_after,
-    first_place,
-    known_duals,
-    moved,
-    patience_of,
-    restoration_parameter,
-    scalar_of,
-    settled,
-    weights_of,
-)
-from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
+from zoviz.solvers.base import Info, Target
+from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
+from zoviz.solvers.step_limits import coupling, descent_end
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
     FINE_RADIUS,
     balanced_step,
     diminishing,
-    directions_of,
-    following,
     noisy_radius,
-    reach_of,
-    step_reach_parameter,
-    variance_of,
 )
 
 _PRIMAL_SHARE = 1.2
@@ -74,9 +44,9 @@ _DUAL_PART = 0.5
 
 
 class ConEXState(NamedTuple):
-    """Iterate x, duals y, the oracle's value at x, and the linearised constraints l(x^t) and l(x^{t-1}), (R, m) each.
+    """Iterate x, multipliers y, the oracle's value at x, and the linearised constraints l(x^t) and l(x^{t-1}), (R, m).
 
-    Also the average of the iterates, their number, which replicas still seek a feasible point, and penalties.
+    Also the average of the iterates, their number, and the safeguards.
     """
 
     x: Array
@@ -86,11 +56,51 @@ class ConEXState(NamedTuple):
     previous: Array
     average: Array
     iteration: int
-    restoration: Restoration | None = None
-    augmentation: Augmentation | None = None
+    safeguards: SafeguardState = SafeguardState()
 
 
-class SZOConEX(Solver):
+class DampedSafeguards(Safeguards):
+    """The safeguards of ``SZOConEX``, which also keep linearisation and extrapolation in check.
+
+    Where penalties act and values repeat, these damp y in place of the extrapolation, both together would overshoot
+    where constraints are curved; and a linearisation that misses gives way to the value at the new point.
+    """
+
+    def __init__(self, method: SZOConEX, state: ConEXState, oracle: ProblemOracle) -> None:
+        super().__init__(method, state, oracle)
+        self.damped = self.penalties is not None and oracle.contract == "deterministic"
+
+    def extrapolated(self, level: Array, previous: Array, theta: float) -> Array:
+        """Return (1 + theta) l(x^t) - theta l(x^{t-1}), (R, m); l(x^t) where a penalty damps."""
+        return level if self.damped else (1.0 + theta) * level - theta * previous
+
+    def ascend(self, y: Array, step: float | Array, slope: Array, share: float = _DUAL_PART) -> Array:
+        """Return the next multipliers, with which a step is judged then.
+
+        A steep row's penalty is small: it would hold the multiplier for ever once the row is slack.
+        """
+        y_next = super().ascend(y, step, slope, share)
+        if self.damped:
+            slack = self.bounded(y, np.minimum(y_next, y + step * slope))
+            y_next = np.where(slope < 0.0, slack, y_next)
+        self.y = y_next
+        return y_next
+
+    def linearised(self, ahead: Array, there: Evaluation) -> Array:
+        """Return l (R, m) at a step's end: the value there instead where l cannot tell, or misses by ``_MISSED``."""
+        if self.restoring is not None and self.restoring.leaving is not None:  # no linearisation reaches elsewhere
+            ahead = np.where(self.restoring.leaving[:, None], there.h, ahead)
+        if self.damped:
+            missed = np.abs(ahead - there.h) > _MISSED * np.abs(there.h - self.value.h)
+            ahead = np.where(missed, there.h, ahead)
+        return ahead if self.refused is None else np.where(self.refused, there.h, ahead)
+
+    def lowered(self, y: Array, y_next: Array) -> Array:
+        """Return the next multipliers (R, m), which do not rise where the primal step was taken back."""
+        return y_next if self.refused is None else np.where(self.refused, np.minimum(y, y_next), y_next)
+
+
+class SZOConEX(SaddleMethod):
     r"""A method of dual ascent along extrapolated linearisations of the constraints, then a projected primal step.
 
     .. math::
@@ -163,9 +173,6 @@ class SZOConEX(Solver):
         label="Constraint values",
         doc="perturbed: mean over the perturbed points, as published. base: at the point itself.",
     )
-    step_reach = step_reach_parameter()
-    restoration = restoration_parameter()
-    augmentation = augmentation_parameter()
     dual_cap = Scale(
         None,
         softbounds=(1e-1, 1e9),
@@ -202,25 +209,21 @@ class SZOConEX(Solver):
         """
         n = problem.domain.n
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
-        kind = directions_of(self, problem, constants) if self.directions == "shared" else {}
-        variance = variance_of(self, kind, n) * (1 if self.directions == "shared" else problem.m + 1)
+        kind = self.directions_of(problem, constants) if self.directions == "shared" else {}
+        variance = self.variance_along(kind, n) * (1 if self.directions == "shared" else problem.m + 1)
         least = FINE_RADIUS if constants.measured else COARSE_RADIUS
         radius = noisy_radius(constants, n, self.estimator.batch_size, least)
         if isinstance(self.estimator, Gaussian) and radius > least:
             radius = max(radius / n**0.5, least)  # a normal direction is sqrt(n) long
         noise = self.noise_factor(constants, n, self.estimator.smoothing_radius or radius)
-        return (
-            reach_of(self, curvature, constants)
-            | patience_of(self)
-            | augmentation_of(self, constants)
-            | kind
-            | {
-                "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
-                "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
-                "dual_cap": constants.dual_cap,
-                "estimator.smoothing_radius": radius,
-            }
-        )
+        return {
+            **self.safeguard_rule(constants, curvature),
+            **kind,
+            "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
+            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
+            "dual_cap": constants.dual_cap,
+            "estimator.smoothing_radius": radius,
+        }
 
     def init(self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None) -> ConEXState:
         """Return the state at x0 (R, n) with y = 0; one call, a bar draw, and one more call where values do not repeat.
@@ -228,75 +231,60 @@ class SZOConEX(Solver):
         The first call falls away where ``value`` is the oracle's value at ``x0`` under the present sample, paid for.
         """
         value = oracle(x0) if value is None else value
-        level = self._foretell(x0, x0, value, oracle, streams)
+        level = self._linearisation(x0, x0, value, oracle, streams)
         if oracle.contract != "deterministic":
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        y = np.zeros((len(x0), oracle.m))
-        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1])
-        return ConEXState(x0, y, value, level, level, np.zeros_like(x0), 0, first, penalties)
+        safeguards = self.first_safeguards(value, oracle, streams)
+        return ConEXState(x0, start_duals(x0, oracle), value, level, level, np.zeros_like(x0), 0, safeguards)
+
+    def guarded(self, state: Any, oracle: ProblemOracle) -> DampedSafeguards:
+        return DampedSafeguards(self, state, oracle)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
-        """Take one step: extrapolate the constraints, move duals and primal, and linearise at the new point."""
-        x, y, value, level, _, average, k, first, penalties = state
-        step = diminishing(self.primal_step, k, self.schedule)
-        damped = penalties is not None and penalties.acts and oracle.contract == "deterministic"
-        y_next = duals_after(first, y, self.next_duals(state, damped))
-        weights = weights_in(penalties, y_next, value)
-        phi = watch_slopes(self, penalties, scalar_of(first, weights, value), (x, value))
-        gradient, variance = self._gradient(state._replace(y=weights), phi, oracle, streams)
-        length = lengthen(penalties, following(step, self.step_reach, y_next))
-        x_next = moved(first, x, length, gradient, value, oracle.domain)
-        base: Evaluation | None = value
-        if oracle.contract != "deterministic":
-            oracle.resample()
-            base = None if self.value == "perturbed" else oracle(x)
-        ahead = self._foretell(x, x_next, base, oracle, streams)
+        """Take one iteration of Algorithm 1, and linearise the constraints at the new point for the next."""
+        x, y, value, level, previous, average, t, _ = state
+        safe = self.guarded(state, oracle)
+        per_eta, per_tau = (diminishing(step, t, self.schedule) for step in (self.primal_step, self.dual_step))
+        s = safe.extrapolated(level, previous, self.extrapolation)  # line 3
+        y_next = safe.ascend(y, per_tau, s)  # line 4
+        gradient, variance = self._gradient(y_next, safe, oracle, streams)
+        x_next = safe.projected_step(x, safe.shortened(per_eta, y_next), gradient)  # line 5
+        average = average + (x_next - average) / (t + 1.0)  # line 6
+        ahead = self._linearisation(x, x_next, self._bar_sample(x, value, oracle), oracle, streams)
         oracle.resample()
-        average = average + (x_next - average) / (k + 1.0)
-        info = Info(variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
-        x_next, there, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        if first is not None and first.leaving is not None:  # no forecast reaches elsewhere
-            ahead = np.where(first.leaving[:, None], there.h, ahead)
-        if damped:
-            missed = np.abs(ahead - there.h) > _MISSED * np.abs(there.h - value.h)
-            ahead = np.where(missed, there.h, ahead)
-        if penalties is not None:
-            trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
-            x_next, there, refused, penalties = descend(penalties, trial)
-            if refused is not None:
-                y_next = np.where(refused[:, None], np.minimum(y, y_next), y_next)
-                ahead = np.where(refused[:, None], there.h, ahead)
-        return ConEXState(x_next, y_next, there, ahead, level, average, k + 1, after, penalties), info
+        x_next, value_next = safe.keep_or_take_back(x_next, oracle(x_next), gradient)
+        ahead, y_next = safe.linearised(ahead, value_next), safe.lowered(y, y_next)
+        info = safe.info(variance)
+        return ConEXState(x_next, y_next, value_next, ahead, level, average, t + 1, safe.state), info
 
-    def next_duals(self, state: ConEXState, damped: bool) -> Array:
-        """Return y in its bounds after the dual step, along the extrapolation unless penalties damp it, (R, m)."""
-        y, level, previous, theta = state.y, state.level, state.previous, self.extrapolation
-        dual_step = diminishing(self.dual_step, state.iteration, self.schedule)
-        # A penalty damps what the extrapolation would; both together overshoot where constraints are curved.
-        forecast = level if damped else (1.0 + theta) * level - theta * previous
-        y_next = ascend(state.augmentation, y, forecast, dual_step, share=_DUAL_PART)
-        if damped:  # a steep row's penalty is small: it would hold the multiplier for ever once the row is slack
-            y_next = np.where(forecast < 0.0, np.minimum(y_next, y + dual_step * forecast), y_next)
-        return np.minimum(np.maximum(y_next, 0.0), self.dual_cap)
-
-    def _gradient(self, state: ConEXState, phi: Phi, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:
-        """Return G_0 + sum_i y_i G_i at x, that of phi, and its variance; of the violation while restoring."""
-        x, value, first = state.x, state.value, state.restoration
+    def _gradient(
+        self, y: Array, safe: DampedSafeguards, oracle: ProblemOracle, streams: Streams
+    ) -> tuple[Array, Array]:
+        """Return G_0 + sum_i y_i G_i (R, n) at the step's start, and its variance; of the violation while restoring."""
+        x, value, phi = safe.x, safe.value, safe.lagrangian(y, safe.value)
         if self.directions == "shared":
             estimate = estimated(self.estimator, phi, x, oracle, streams, base=value)
             return estimate.gradient, estimate.variance
         jacobians = jacobian(self.estimator, x, oracle, streams, base=value, shared=False, with_objective=True)
-        ones = np.ones(len(x)) if first is None else np.where(first.mask, 0.0, 1.0)
-        weights = np.concatenate([ones[:, None], weights_of(first, state.y, value)], axis=1)
+        weights = np.concatenate([np.ones((len(x), 1)), safe.weights(y, value)], axis=1)
+        if safe.restoring is not None:
+            violation = np.concatenate([np.zeros((len(x), 1)), safe.restoring.weights(y, value)], axis=1)
+            weights = safe.where_restoring(violation, weights)
         gradient = np.matmul(weights[:, None, :], jacobians.gradients)[:, 0, :]
         return gradient, (np.square(weights) * jacobians.variances).sum(axis=1)
 
-    def _foretell(
+    def _bar_sample(self, x: Array, value: Evaluation, oracle: ProblemOracle) -> Evaluation | None:
+        """Begin the sample of the draw with the bar, and return the value at x under it; None if not needed."""
+        if oracle.contract == "deterministic":
+            return value
+        oracle.resample()
+        return None if self.value == "perturbed" else oracle(x)
+
+    def _linearisation(
         self, x: Array, there: Array, base: Evaluation | None, oracle: ProblemOracle, streams: Streams
     ) -> Array:
-        """Return the constraints at ``there``, linearised at x from a draw of its own."""
+        """Return the constraints (R, m) at ``there``, linearised at x from a draw of its own, the one with the bar."""
         if not oracle.m:
             return np.zeros((len(x), 0))
         shared = self.directions == "shared"
@@ -308,20 +296,15 @@ class SZOConEX(Solver):
         """Return the last iterate or the average (R, n), as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
 
-    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
-        y = iterate.dual
-        if judges_steps(self, iterate.x.shape[1]) or self.schedule != "constant" or y is None:
-            return {}
-        variance = self.relative_variance(iterate.x.shape[1]) * (1 if self.directions == "shared" else y.shape[1] + 1)
-        step = primal_limits(
-            constants,
-            y,
-            end=descent_end(variance),
-            answer=coupling(constants, self.dual_step, self.extrapolation),
-            reach=self.step_reach,
-        )
-        return {"primal_step": step}
+    @property
+    def steady(self) -> bool:
+        """Whether steps are constant."""
+        return self.schedule == "constant"
+
+    def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
+        """Return the base's, with the extrapolation, and the variance of separate directions."""
+        variance = self.relative_variance(n) * (1 if self.directions == "shared" else m + 1)
+        return {"end": descent_end(variance), "answer": coupling(constants, self.dual_step, self.extrapolation)}
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian; with separate directions those of f and all y_i h_i add up."""

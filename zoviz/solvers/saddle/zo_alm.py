@@ -9,48 +9,17 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Iterate
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.saddle.augmentation import (
-    Augmentation,
-    Trial,
-    ascend,
-    augmentation_of,
-    augmentation_of_descent,
-    augmentation_parameter,
-    descend,
-    judges_steps,
-    lengthen,
-    watch_slopes,
-)
-from zoviz.solvers.saddle.restoration import (
-    Restoration,
-    begin,
-    duals_after,
-    first_place,
-    known_duals,
-    moved,
-    patience_of,
-    restoration_parameter,
-    scalar_of,
-    settled,
-    violation_of,
-)
-from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
-from zoviz.solvers.step_rules import (
-    FINE_RADIUS,
-    balanced_step,
-    directions_of,
-    following,
-    radius_of,
-    reach_of,
-    step_reach_parameter,
-    variance_of,
-)
+from zoviz.solvers.base import Info
+from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.restoration import violation_of
+from zoviz.solvers.saddle.safeguards import SafeguardState
+from zoviz.solvers.step_limits import coupling, descent_end
+from zoviz.solvers.step_rules import FINE_RADIUS, balanced_step, radius_of
 
 _WINDOW, _ENOUGH = 100, 0.9
 """Iterations after which the violation must have come down to this share, else the penalty doubles (chosen by us)."""
@@ -64,10 +33,7 @@ would double it for ever."""
 
 
 class ALMState(NamedTuple):
-    """Iterate x, duals y, the oracle's value at x; penalty growth (R,), violation a window ago (R,), iteration.
-
-    ``restoration`` says which replicas still seek a feasible point, ``augmentation`` knows their penalties.
-    """
+    """Iterate x, multipliers y, value at x; penalty growth (R,), violation a window ago (R,), iteration, safeguards."""
 
     x: Array
     y: Array
@@ -75,11 +41,10 @@ class ALMState(NamedTuple):
     growth: Array
     reference: Array
     iteration: int
-    restoration: Restoration | None = None
-    augmentation: Augmentation | None = None
+    safeguards: SafeguardState = SafeguardState()
 
 
-class ZOALM(Solver):
+class ZOALM(SaddleMethod):
     r"""Projected descent on the augmented Lagrangian along an estimated gradient, one step per dual update.
 
     .. math::
@@ -115,15 +80,10 @@ class ZOALM(Solver):
         "estimator.smoothing_radius",
     )
 
-    primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
     dual_step = Scale(
         None, softbounds=(1e-6, 1e2), label="Dual step α", doc="Step of the dual variables; more than β counts as β."
     )
     penalty = Scale(None, softbounds=(1e-4, 1e3), label="Penalty β", doc="Weight of the squared violation.")
-    step_reach = step_reach_parameter()
-    restoration = restoration_parameter()
-    augmentation = augmentation_parameter()
-    dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     weights: param.Selector[str] = param.Selector(
         default="frozen",
         objects=["frozen", "direct"],
@@ -157,78 +117,59 @@ class ZOALM(Solver):
         """
         n = problem.domain.n
         radius = radius_of(self, problem, constants, FINE_RADIUS)
-        directions = directions_of(self, problem, constants)
-        inflation, noise = 1.0 + variance_of(self, directions, n), self.noise_factor(constants, n, radius)
+        directions = self.directions_of(problem, constants)
+        inflation, noise = 1.0 + self.variance_along(directions, n), self.noise_factor(constants, n, radius)
         slope = constants.safe_start_slope
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)
         bend = beta * slope**2 if constants.constraint_slope else 0.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature + bend
-        return (
-            reach_of(self, curvature, constants, bend)
-            | patience_of(self)
-            | augmentation_of(self, constants)
-            | directions
-            | {
-                "primal_step": 1.0 / (curvature * inflation * noise),
-                "dual_step": beta / noise,
-                "penalty": beta,
-                "dual_cap": constants.dual_cap,
-                "estimator.smoothing_radius": radius,
-            }
-        )
+        return {
+            **self.safeguard_rule(constants, curvature, bend),
+            **directions,
+            "primal_step": 1.0 / (curvature * inflation * noise),
+            "dual_step": beta / noise,
+            "penalty": beta,
+            "dual_cap": constants.dual_cap,
+            "estimator.smoothing_radius": radius,
+        }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1], self.penalty)
-        y, violation = np.zeros((len(x0), oracle.m)), violation_of(value)
-        return ALMState(x0, y, value, np.ones(len(x0)), violation, 0, first, penalties)
+        safeguards = self.first_safeguards(value, oracle, streams, self.penalty)
+        return ALMState(x0, start_duals(x0, oracle), value, np.ones(len(x0)), violation_of(value), 0, safeguards)
 
     def step(self, state: ALMState, oracle: Oracle, streams: Streams) -> tuple[ALMState, Info]:
         """Take the primal and the dual step."""
-        x, y, value, growth, reference, t, first, penalties = state
-        beta = (self.penalty * growth)[:, None] if penalties is None else penalties.penalty
+        x, y, value, growth, reference, t, _ = state
+        safe = self.guarded(state, oracle)
+        beta = safe.penalty(own := self.penalty * growth)
         w = np.maximum(y + beta * value.h, 0.0)
-        direct = AugmentedLagrangian(y, beta) if self.weights == "direct" else None
-        phi = scalar_of(first, w, value, direct)
-        phi = watch_slopes(self, penalties, phi, (x, value))
+        phi = safe.scalar(w, value, AugmentedLagrangian(y, beta) if self.weights == "direct" else None)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
-        step = lengthen(penalties, following(self.primal_step, self.step_reach, w))
-        x_next = moved(first, x, step / growth[:, None], estimate.gradient, value, oracle.domain)
-        oracle.resample()
-        x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        if penalties is None:
-            alpha = np.minimum(self.dual_step, beta)
-            y_next = y + alpha * np.maximum(ahead.h, -y / beta)
-        else:
-            trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
-            x_next, ahead, refused, penalties = descend(penalties, trial)
-            share = min(1.0, self.dual_step / self.penalty)
-            y_next = ascend(penalties, y, ahead.h, self.dual_step, refused, share)
-        x, value = x_next, ahead
-        y = duals_after(first, y, np.maximum(y_next, 0.0))
+        info = safe.info(estimate.variance)
+        c, alpha = safe.shortened(self.primal_step, w) / growth[:, None], np.minimum(self.dual_step, beta)
+        x_next, value_next = safe.descend(x, c, estimate.gradient)
+        slope = np.maximum(value_next.h, -y / safe.penalty(own))
+        y_next = safe.ascend(y, alpha, slope, share=min(1.0, self.dual_step / self.penalty))
         if (t + 1) % _WINDOW == 0:
-            violation = violation_of(value)
-            if self.penalty_growth:
-                stuck = violation > _ENOUGH * reference
-                growth = np.minimum(np.where(stuck, 2.0 * growth, growth), _LARGEST_GROWTH)
-            reference = violation
-        return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, after, penalties), info
+            growth, reference = self._grown(growth, reference, violation_of(value_next))
+        return ALMState(x_next, y_next, value_next, growth, reference, t + 1, safe.state), info
 
-    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return how far the primal step may be moved; empty where penalties change with the iteration."""
-        y = iterate.dual
-        if judges_steps(self, iterate.x.shape[1]) or self.penalty_growth or y is None:
-            return {}
-        bend = self.penalty * constants.start_slope**2
-        step = primal_limits(
-            constants,
-            y,
-            end=descent_end(self.relative_variance(iterate.x.shape[1])),
-            weight=bend,
-            answer=coupling(constants, min(self.dual_step, self.penalty)),
-            reach=self.step_reach,
-        )
-        return {"primal_step": step}
+    def _grown(self, growth: Array, reference: Array, violation: Array) -> tuple[Array, Array]:
+        """Return growth and reference (R,) once a window has ended at a violation (R,), the next reference."""
+        if self.penalty_growth:
+            stuck = violation > _ENOUGH * reference
+            growth = np.minimum(np.where(stuck, 2.0 * growth, growth), _LARGEST_GROWTH)
+        return growth, violation
+
+    @property
+    def steady(self) -> bool:
+        """Whether the penalty stays as it is."""
+        return not self.penalty_growth
+
+    def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
+        """Return the base's, with the penalty's curvature beta G_0^2, and dual steps of at most beta."""
+        answer = coupling(constants, min(self.dual_step, self.penalty))
+        end = descent_end(self.relative_variance(n))
+        return {"end": end, "answer": answer, "weight": self.penalty * constants.start_slope**2}

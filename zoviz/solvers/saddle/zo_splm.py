@@ -11,47 +11,13 @@ from zoviz.core.parameters import Part, PlainNumber, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
-from zoviz.oracle import Oracle
+from zoviz.estimators.base import Phi
+from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.saddle.augmentation import (
-    Augmentation,
-    Trial,
-    ascend,
-    augmentation_of,
-    augmentation_of_descent,
-    augmentation_parameter,
-    descend,
-    judges_steps,
-    lengthen,
-    watch_slopes,
-    weights_in,
-)
-from zoviz.solvers.saddle.restoration import (
-    Restoration,
-    begin,
-    duals_after,
-    first_place,
-    known_duals,
-    moved,
-    patience_of,
-    restoration_parameter,
-    scalar_of,
-    settled,
-)
-from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
-from zoviz.solvers.step_rules import (
-    DUAL_SHARE,
-    FINE_RADIUS,
-    balanced_step,
-    directions_of,
-    following,
-    radius_of,
-    reach_of,
-    step_reach_parameter,
-    variance_of,
-    with_proximal,
-)
+from zoviz.solvers.base import Info, Target
+from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.safeguards import SafeguardState
+from zoviz.solvers.step_rules import DUAL_SHARE, FINE_RADIUS, balanced_step, radius_of
 
 _PRIMAL_SHARE = 1.5
 """The primal step times L: below 2, from which on a quadratic diverges (chosen by us)."""
@@ -65,17 +31,16 @@ _TINY = 1e-300
 
 
 class SPLMState(NamedTuple):
-    """Iterate x, duals y, proximal centre z, the oracle's value at x, who still seeks a feasible point, penalties."""
+    """Iterate x, multipliers y, proximal centre z, the oracle's value at x, safeguards."""
 
     x: Array
     y: Array
     z: Array
     value: Evaluation
-    restoration: Restoration | None = None
-    augmentation: Augmentation | None = None
+    safeguards: SafeguardState = SafeguardState()
 
 
-class ZOSPLM(Solver):
+class ZOSPLM(SaddleMethod):
     r"""Gradient descent on a proximal Lagrangian, dual ascent, and a slow proximal centre.
 
     .. math::
@@ -110,18 +75,12 @@ class ZOSPLM(Solver):
         "estimator.smoothing_radius",
     )
 
-    primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
-    dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step α", doc="Step of the dual variables along h.")
     proximal_step: PlainNumber[float] = PlainNumber(
         default=0.5, bounds=(0, 1), inclusive_bounds=(False, True), label="Proximal step β", doc="How fast z follows x."
     )
     proximal_weight = Scale(
         None, softbounds=(1e-3, 1e2), label="Proximal weight p", doc="Must exceed the weak-convexity modulus of f."
     )
-    step_reach = step_reach_parameter()
-    restoration = restoration_parameter()
-    augmentation = augmentation_parameter()
-    dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     estimator = Part(
         GradientEstimator,
         default=Sphere(smoothing_radius=None, batch_size=50),
@@ -139,7 +98,7 @@ class ZOSPLM(Solver):
         2 (L_h / L_f - 1) where that is more but 2 at most (G_f / G_0 where constants are measured), and
         alpha = 0.3 (L_f + p) / [(1 + v) G_0^2], where v is the relative variance of the estimate, (n - 1)/k for the
         sphere; both over ``noise_factor`` under independent noise; r = 1e-5 as in the paper, larger under that noise;
-        B = 100 max(1, G_f / G_h), and ``step_reach`` by ``reach_of``.
+        B = 100 max(1, G_f / G_h), and the reach by ``safeguard_rule``.
 
         Notes
         -----
@@ -151,89 +110,69 @@ class ZOSPLM(Solver):
         n, rho = problem.domain.n, constants.weak_convexity
         p = self.proximal_weight or (_MODULUS_SHARE * constants.curvature if constants.measured else 2.0 * rho or 1.0)
         radius = radius_of(self, problem, constants, FINE_RADIUS)
-        directions = directions_of(self, problem, constants)
-        inflation = (1.0 + variance_of(self, directions, n)) * self.noise_factor(constants, n, radius)
+        directions = self.directions_of(problem, constants)
+        inflation = (1.0 + self.variance_along(directions, n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
         bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, _TINY) - 1.0
         dual = min(max(_MODERATE, _BENT * bent), _LARGEST)
         steepest = constants.lagrangian_curvature(dual) + p
-        return (
-            reach_of(self, steepest, constants, p)
-            | patience_of(self)
-            | augmentation_of(self, constants)
-            | directions
-            | {
-                "primal_step": _PRIMAL_SHARE / (steepest * inflation),
-                "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),
-                "proximal_weight": p,
-                "dual_cap": constants.dual_cap,
-                "estimator.smoothing_radius": radius,
-            }
-        )
+        return {
+            **self.safeguard_rule(constants, steepest, p),
+            **directions,
+            "primal_step": _PRIMAL_SHARE / (steepest * inflation),
+            "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),
+            "proximal_weight": p,
+            "dual_cap": constants.dual_cap,
+            "estimator.smoothing_radius": radius,
+        }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SPLMState:
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1])
-        return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
+        return SPLMState(x0, start_duals(x0, oracle), x0, value, self.first_safeguards(value, oracle, streams))
 
     def iterate(self, state: SPLMState) -> Iterate:
         """Return the iterate, its multipliers and the proximal centre z."""
         return Iterate(state.x, state.y, state.value, centre=state.z)
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
-        """Take the primal, the dual and the proximal step."""
-        x, y, z, value, first, penalties = state
-        weights = weights_in(penalties, y, value)
-        phi = scalar_of(first, weights, value)
-        phi = watch_slopes(self, penalties, phi, (x, value))
-        c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
-        estimator = self.estimator
-        radius = estimator.smoothing_radius
-        if self.estimate_proximal:
-            inner = with_proximal(oracle, z, p)
-            base = Evaluation(value.f + 0.5 * p * np.square(x - z).sum(axis=-1), value.h)
-            estimate = estimator.estimate(phi, x, inner, streams, base=base, radius=radius)
-            gradient, added = estimate.gradient, p * (x - z)
-        else:
-            estimate = estimator.estimate(phi, x, oracle, streams, base=value, radius=radius)
-            gradient, added = estimate.gradient + p * (x - z), None
-        step = lengthen(penalties, following(c, self.step_reach, y))
-        x_next = moved(first, x, step, gradient, value, oracle.domain)
-        oracle.resample()
-        x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        refused = None
-        if penalties is not None and not penalties.acts:
-            penalties = penalties.after(first, ahead, phi)
-        elif penalties is not None:
-            change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
-            trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
-            x_next, ahead, refused, penalties = descend(penalties, trial)
-        y_next = ascend(penalties, y, ahead.h, alpha, refused)
-        y_next = duals_after(first, y, np.minimum(np.maximum(y_next, 0.0), self.dual_cap))
-        z_next = z + beta * (x_next - z)
-        if first is not None and first.active:
-            z_next = np.where(first.mask[:, None], x_next, z_next)
-        info = Info(estimate.variance, x, known_duals(first, weights), radius, added)
-        return SPLMState(x_next, y_next, z_next, ahead, after, penalties), info
-
-    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return how far the primal step may be moved; empty where penalties bend the iteration too."""
-        y = iterate.dual
-        if judges_steps(self, iterate.x.shape[1]) or y is None:
-            return {}
-        step = primal_limits(
-            constants,
-            y,
-            end=descent_end(self.relative_variance(iterate.x.shape[1])),
-            weight=float(self.proximal_weight),
-            answer=coupling(constants, self.dual_step),
-            cap=None if self.dual_cap is None else self.dual_cap * y.shape[1] ** 0.5,
-            reach=self.step_reach,
-            source="splm, Lemma 5",
+        """Take one iteration of Algorithm 1."""
+        x, y, z, value, _ = state
+        safe = self.guarded(state, oracle)
+        c, alpha, beta, p = (
+            safe.shortened(self.primal_step, y),
+            self.dual_step,
+            self.proximal_step,
+            self.proximal_weight,
         )
-        return {"primal_step": step}
+        gradient, variance = self._gradient(safe.lagrangian(y, value), state, oracle, streams)  # lines 3, 4
+        x_next, value_next = safe.descend(x, c, gradient, proximal=(z, p))  # line 5
+        y_next = safe.ascend(y, alpha, value_next.h)  # line 6
+        z_next = safe.where_restoring(x_next, z + beta * (x_next - z))  # line 7
+        info = safe.info(variance, added=p * (x - z) if self.estimate_proximal else None)
+        return SPLMState(x_next, y_next, z_next, value_next, safe.state), info
+
+    def _gradient(self, phi: Phi, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:
+        """Return the gradient (R, n) of phi(x) + p / 2 ||x - z||^2, whose first part is estimated; its variance."""
+        x, z, p = state.x, state.z, self.proximal_weight
+        if not self.estimate_proximal:
+            estimate = self.estimator.estimate(phi, x, oracle, streams, base=state.value)
+            return estimate.gradient + p * (x - z), estimate.variance
+
+        def with_proximal(places: Array) -> Evaluation:
+            value, centre = oracle(places), z if places.ndim == 2 else z[:, None]
+            return Evaluation(value.f + 0.5 * p * np.square(places - centre).sum(axis=-1), value.h)
+
+        base = Evaluation(state.value.f + 0.5 * p * np.square(x - z).sum(axis=-1), state.value.h)
+        inner = DerivedOracle(oracle, with_proximal, oracle.bounds)
+        estimate = self.estimator.estimate(phi, x, inner, streams, base=base)
+        return estimate.gradient, estimate.variance
+
+    def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
+        """Return the base's, with p and the theorem's bound B sqrt(m) on ||y||."""
+        cap = None if self.dual_cap is None else self.dual_cap * m**0.5
+        terms = {"weight": float(self.proximal_weight), "cap": cap, "source": "splm, Lemma 5"}
+        return super().stability(constants, n, m) | terms
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian, with the proximal term where that is estimated too."""

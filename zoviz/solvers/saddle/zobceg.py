@@ -11,9 +11,8 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.saddle.augmentation import Augmentation
 from zoviz.solvers.saddle.extragradient import PACE, ExtraGradient, Field
-from zoviz.solvers.saddle.restoration import Restoration
+from zoviz.solvers.saddle.safeguards import Safeguards
 from zoviz.solvers.step_rules import DUAL_SHARE
 
 
@@ -91,21 +90,18 @@ class ZOBCEG(ExtraGradient):
 
     def field(
         self,
-        x: Array,
-        y: Array,
-        value: Evaluation,
+        point: tuple[Array, Array, Evaluation],
         radius: float,
+        safe: Safeguards,
         oracle: ProblemOracle,
         streams: Streams,
-        restoration: Restoration | None = None,
-        penalties: Augmentation | None = None,
     ) -> Field:
-        """Estimate the field at x (R, n), y (R, m): differences on a block of x, h(x) on one of y, 0 elsewhere."""
-        phi, dual = self.weighed((x, y, value), radius, restoration, penalties)
+        """Estimate the field: differences on a block of x, h(x) on one of y, 0 elsewhere."""
+        x, y, value = point
+        phi, slope = safe.lagrangian(y, value, radius), safe.slope(y, value.h)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value, radius=radius)
-        size, slope = self.dual_block_size, dual
+        dual, size = slope, self.dual_block_size
         if size is not None and size < y.shape[1]:
-            index = streams.subset("dual blocks", y.shape[1], size)[:, 0]
-            dual = np.zeros_like(dual)
+            index, dual = streams.subset("dual blocks", y.shape[1], size)[:, 0], np.zeros_like(slope)
             np.put_along_axis(dual, index, np.take_along_axis(slope, index, axis=1), axis=1)
-        return Field(estimate.gradient, dual, estimate.variance, phi)
+        return Field(estimate.gradient, dual, estimate.variance)

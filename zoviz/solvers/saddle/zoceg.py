@@ -8,9 +8,8 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
-from zoviz.solvers.saddle.augmentation import Augmentation
 from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
-from zoviz.solvers.saddle.restoration import Restoration
+from zoviz.solvers.saddle.safeguards import Safeguards
 
 
 class ZOCEG(ExtraGradient):
@@ -40,16 +39,14 @@ class ZOCEG(ExtraGradient):
 
     def field(
         self,
-        x: Array,
-        y: Array,
-        value: Evaluation,
+        point: tuple[Array, Array, Evaluation],
         radius: float,
+        safe: Safeguards,
         oracle: ProblemOracle,
         streams: Streams,
-        restoration: Restoration | None = None,
-        penalties: Augmentation | None = None,
     ) -> Field:
-        """Estimate the field at x (R, n), y (R, m): differences along all coordinates of x, and h(x) along y."""
-        phi, slope = self.weighed((x, y, value), radius, restoration, penalties)
+        """Estimate the field: differences along all coordinates of x, and h(x) along y."""
+        x, y, value = point
+        phi = safe.lagrangian(y, value, radius)
         estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)
-        return Field(estimate.gradient, slope, estimate.variance, phi)
+        return Field(estimate.gradient, safe.slope(y, value.h), estimate.variance)

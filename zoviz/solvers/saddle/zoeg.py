@@ -15,16 +15,13 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
-from zoviz.solvers.saddle.augmentation import Augmentation
 from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
-from zoviz.solvers.saddle.restoration import Restoration
+from zoviz.solvers.saddle.safeguards import Safeguards
 from zoviz.solvers.step_rules import (
-    directions_of,
     dual_of,
     dual_parameter,
     joint_target,
     takes_exact_slope,
-    variance_of,
 )
 
 _PACE, _DUAL_PACE = 0.5, 0.2
@@ -61,7 +58,7 @@ class ZOEG(ExtraGradient):
 
     def directions(self, problem: Problem, constants: Constants) -> dict[str, str]:
         """Return whether directions, in x alone, become coordinates: where values repeat, untold."""
-        return directions_of(self, problem, constants) if takes_exact_slope(self) else {}
+        return self.directions_of(problem, constants) if takes_exact_slope(self) else {}
 
     def pace(self, n: int, m: int, directions: dict[str, str]) -> tuple[float, float, float]:
         """Return factors of the primal and the dual step, half of what exact fields bear, and 1 + v.
@@ -71,7 +68,7 @@ class ZOEG(ExtraGradient):
         """
         if "sweep" in directions.values():
             return super().pace(n, m, directions)
-        return _PACE, _DUAL_PACE, 1.0 + variance_of(self, directions, n if takes_exact_slope(self) else n + m)
+        return _PACE, _DUAL_PACE, 1.0 + self.variance_along(directions, n if takes_exact_slope(self) else n + m)
 
     @property
     def testable(self) -> bool:  # type: ignore[override]
@@ -105,27 +102,24 @@ class ZOEG(ExtraGradient):
 
     def field(
         self,
-        x: Array,
-        y: Array,
-        value: Evaluation,
+        point: tuple[Array, Array, Evaluation],
         radius: float,
+        safe: Safeguards,
         oracle: ProblemOracle,
         streams: Streams,
-        restoration: Restoration | None = None,
-        penalties: Augmentation | None = None,
     ) -> Field:
-        """Return the estimated field of the saddle function, by two points in (x, y) or with the exact dual part."""
-        n = x.shape[1]
+        """Estimate the field of the saddle function, by two points in (x, y) or with the exact dual part."""
+        x, y, value = point
         if self.dual == "exact":
-            phi, slope = self.weighed((x, y, value), radius, restoration, penalties)
+            phi = safe.lagrangian(y, value, radius)
             estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)
-            return Field(estimate.gradient, slope, estimate.variance, phi)
-        z = np.concatenate([x, y], axis=1)
+            return Field(estimate.gradient, safe.slope(y, value.h), estimate.variance)
+        z, n = np.concatenate([x, y], axis=1), x.shape[1]
         base = Evaluation(Lagrangian(y)(value), value.h)
         estimate = estimated(self.estimator, objective, z, saddle(oracle), streams, base=base, radius=radius)
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
 
-    def field_variance(self, n: int, m: int) -> float:
+    def estimate_variance(self, n: int, m: int) -> float:
         """Return the relative variance of the field, whose part in y is estimated too where that is not exact."""
         return self.relative_variance(n if self.dual == "exact" else n + m)
 

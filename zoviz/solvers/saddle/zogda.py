@@ -7,52 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.core.parameters import Part, Scale
+from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Iterate
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.saddle.augmentation import (
-    Augmentation,
-    Trial,
-    ascend,
-    augmentation_of,
-    augmentation_of_descent,
-    augmentation_parameter,
-    descend,
-    judges_steps,
-    lengthen,
-    watch_slopes,
-    weights_in,
-)
-from zoviz.solvers.saddle.restoration import (
-    Restoration,
-    begin,
-    duals_after,
-    first_place,
-    known_duals,
-    moved,
-    patience_of,
-    restoration_parameter,
-    scalar_of,
-    settled,
-)
-from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
-from zoviz.solvers.step_rules import (
-    COARSE_RADIUS,
-    DUAL_SHARE,
-    balanced_step,
-    diminishing,
-    directions_of,
-    following,
-    radius_of,
-    reach_of,
-    step_reach_parameter,
-    variance_of,
-)
+from zoviz.solvers.base import Info
+from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.safeguards import SafeguardState
+from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, radius_of
 
 _PRIMAL_SHARE = 0.6
 """The primal step times L: shorter than that of ZO-SPLM, whose proximal term is missing here (chosen by us)."""
@@ -61,17 +26,16 @@ _MULTIPLIER = 0.25
 
 
 class GDAState(NamedTuple):
-    """Iterate x, duals y, the oracle's value at x, the iteration, who still seeks a feasible point, penalties."""
+    """Iterate x, multipliers y, the oracle's value at x, the iteration, safeguards."""
 
     x: Array
     y: Array
     value: Evaluation
     iteration: int
-    restoration: Restoration | None = None
-    augmentation: Augmentation | None = None
+    safeguards: SafeguardState = SafeguardState()
 
 
-class ZOGDA(Solver):
+class ZOGDA(SaddleMethod):
     r"""A method of one projected descent step in x along an estimated gradient, then one ascent step in y.
 
     .. math::
@@ -105,8 +69,6 @@ class ZOGDA(Solver):
         "estimator.smoothing_radius",
     )
 
-    primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
-    dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step α", doc="Step of the dual variables along h.")
     schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
@@ -120,10 +82,6 @@ class ZOGDA(Solver):
         label="Dual regularisation λ",
         doc="Weight of -λ/2 ||y||², which makes the dual problem strongly concave and biases the solution.",
     )
-    step_reach = step_reach_parameter()
-    restoration = restoration_parameter()
-    augmentation = augmentation_parameter()
-    dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     dual: param.Selector[str] = param.Selector(
         default="exact",
         objects=["exact", "estimated"],
@@ -152,70 +110,47 @@ class ZOGDA(Solver):
         """
         n = problem.domain.n
         radius = radius_of(self, problem, constants, COARSE_RADIUS)
-        directions = directions_of(self, problem, constants) if self.dual == "exact" else {}
-        inflation = (1.0 + variance_of(self, directions, n)) * self.noise_factor(constants, n, radius)
+        directions = self.directions_of(problem, constants) if self.dual == "exact" else {}
+        inflation = (1.0 + self.variance_along(directions, n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
-        return (
-            reach_of(self, curvature, constants)
-            | patience_of(self)
-            | augmentation_of(self, constants)
-            | directions
-            | {
-                "primal_step": _PRIMAL_SHARE / (curvature * inflation),
-                "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
-                "dual_cap": constants.dual_cap,
-                "estimator.smoothing_radius": radius,
-            }
-        )
+        return {
+            **self.safeguard_rule(constants, curvature),
+            **directions,
+            "primal_step": _PRIMAL_SHARE / (curvature * inflation),
+            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
+            "dual_cap": constants.dual_cap,
+            "estimator.smoothing_radius": radius,
+        }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> GDAState:
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
-        penalties = augmentation_of_descent(self, value, oracle.contract, x0.shape[1])
-        return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first, penalties)
+        return GDAState(x0, start_duals(x0, oracle), value, 0, self.first_safeguards(value, oracle, streams))
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
         """Take one step: descend in x, then ascend in y."""
-        x, y, value, t, first, penalties = state
-        c = diminishing(self.primal_step, t, self.schedule)
-        alpha = diminishing(self.dual_step, t, self.schedule)
-        weights = weights_in(penalties, y, value)
-        phi = scalar_of(first, weights, value)
-        phi = watch_slopes(self, penalties, phi, (x, value))
-        estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
-        step = lengthen(penalties, following(c, self.step_reach, y))
-        x_next = moved(first, x, step, estimate.gradient, value, oracle.domain)
-        oracle.resample()
-        x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        refused = None
-        if penalties is not None:
-            trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
-            x_next, ahead, refused, penalties = descend(penalties, trial)
-        x, value = x_next, ahead
-        slope = value.h
-        if self.dual == "estimated" and oracle.m:
-            base = Evaluation(Lagrangian(y)(value), value.h)
-            slope = self.estimator.estimate(objective, y, _in_duals(oracle, x), streams, base=base).gradient
-        y_next = ascend(penalties, y, slope - self.regularisation * y, alpha, refused)
-        y_next = np.minimum(np.maximum(y_next, 0.0), self.dual_cap)
-        return GDAState(x, duals_after(first, y, y_next), value, t + 1, after, penalties), info
+        x, y, value, t, _ = state
+        safe = self.guarded(state, oracle)
+        c, alpha = (diminishing(step, t, self.schedule) for step in (self.primal_step, self.dual_step))
+        estimate = self.estimator.estimate(safe.lagrangian(y, value), x, oracle, streams, base=value)
+        info = safe.info(estimate.variance)
+        x_next, value_next = safe.descend(x, safe.shortened(c, y), estimate.gradient)
+        slope = self._slope_in_y(x_next, y, value_next, oracle, streams)
+        y_next = safe.ascend(y, alpha, slope - self.regularisation * y)
+        return GDAState(x_next, y_next, value_next, t + 1, safe.state), info
 
-    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
-        y = iterate.dual
-        if judges_steps(self, iterate.x.shape[1]) or self.schedule != "constant" or y is None:
-            return {}
-        step = primal_limits(
-            constants,
-            y,
-            end=descent_end(self.relative_variance(iterate.x.shape[1])),
-            answer=coupling(constants, self.dual_step),
-            reach=self.step_reach,
-        )
-        return {"primal_step": step}
+    def _slope_in_y(self, x: Array, y: Array, value: Evaluation, oracle: Oracle, streams: Streams) -> Array:
+        """Return h(x), which is paid for, or an estimate of it along directions in R^m, (R, m)."""
+        if self.dual == "exact" or not oracle.m:
+            return value.h
+        base = Evaluation(Lagrangian(y)(value), value.h)
+        return self.estimator.estimate(objective, y, _in_duals(oracle, x), streams, base=base).gradient
+
+    @property
+    def steady(self) -> bool:
+        """Whether steps are constant."""
+        return self.schedule == "constant"
 
 
 def _in_duals(oracle: Oracle, x: Array) -> DerivedOracle:

@@ -1,4 +1,4 @@
-"""The rules that algorithms share: a primal step that follows the multipliers."""
+"""What guards a method's steps: a primal step that is shortened as multipliers grow."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import pytest
 from zoviz import Run
 from zoviz.problems import ConexQCQP, LoadTracking, NonconvexQCQP
 from zoviz.solvers import ZOALM, ZOCEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
-from zoviz.solvers.step_rules import FAR, following, reach_of
+from zoviz.solvers.saddle.safeguards import shortened_for_multipliers
+from zoviz.solvers.step_rules import FAR
 
 EVERY = (ZOSPLM, ZOCEG, SZOConEX, ZOALM, ZOGDA)
 
 
 def test_the_step_is_shortened_beyond_its_reach_only() -> None:
     y = np.array([[0.0, 0.0], [3.0, 4.0], [30.0, 40.0]])
-    np.testing.assert_allclose(following(0.2, 10.0, y)[:, 0], [0.2, 0.2, 0.04])
-    assert following(0.2, None, y) == 0.2
-    assert following(0.2, FAR, y) == 0.2  # no multiplier comes near it
+    np.testing.assert_allclose(shortened_for_multipliers(0.2, 10.0, y)[:, 0], [0.2, 0.2, 0.04])
+    assert shortened_for_multipliers(0.2, None, y) == 0.2
+    assert shortened_for_multipliers(0.2, FAR, y) == 0.2  # no multiplier comes near it
 
 
 @pytest.mark.parametrize("cls", EVERY)
@@ -34,7 +35,7 @@ def test_at_its_reach_the_curvature_is_a_third_more_than_the_steps(cls: type[Sol
 def test_the_reach_is_the_third_exactly() -> None:
     constants = ConexQCQP(n=10).constants
     level = constants.curvature + 0.25 * constants.constraint_curvature + 7.0
-    reach = reach_of(ZOSPLM(), level, constants, 7.0)["step_reach"]
+    reach = ZOSPLM().safeguard_rule(constants, level, 7.0)["step_reach"]
     assert constants.curvature + reach * constants.constraint_curvature + 7.0 == pytest.approx(4.0 / 3.0 * level)
 
 

@@ -1,0 +1,262 @@
+"""What guards a method on the Lagrangian, stacked on its step: feasibility first, penalties, shortened steps.
+
+A method's step reads as its paper's algorithm. It asks a ``Safeguards`` object for what it needs of a guarded one: the
+scalar whose gradient is estimated, the projected primal step, the ascent of the multipliers. Where no safeguard acts
+these are the paper's, to the bit: f + <y, h>, Pi_X(x - c g), Pi_[0, B](y + alpha h).
+
+Most steps are such. They only add the constraints' values to ``recent``: what watches them looks at several at once,
+when a window ends, as looking in each step would take a tenth of the smallest ones.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array, Evaluation
+from zoviz.estimators.base import DirectionalEstimator, Phi
+from zoviz.estimators.scalars import Lagrangian, Watch
+from zoviz.oracle import ProblemOracle
+from zoviz.solvers.base import Info
+from zoviz.solvers.saddle.augmentation import Augmentation
+from zoviz.solvers.saddle.restoration import Restoration, ViolationWhereRestoring
+
+_MOST_QUIET = 20
+"""Values that are looked at together at most; more would make a checkpoint grow."""
+_NEGLIGIBLE = 1e-12
+
+
+class SafeguardState(NamedTuple):
+    """What safeguards carry from step to step.
+
+    Attributes
+    ----------
+    restoration : Restoration or None
+        Which replicas still seek a feasible point; None where none ever does.
+    augmentation : Augmentation or None
+        The penalties; None where the Lagrangian stays as it is.
+    quiet : int
+        The coming steps in which neither acts nor is due.
+    recent : tuple of Array, shape (R, m) each
+        The constraints' values that the two do not know of yet.
+    """
+
+    restoration: Restoration | None = None
+    augmentation: Augmentation | None = None
+    quiet: int = 0
+    recent: tuple[Array, ...] = ()
+
+    @classmethod
+    def of(cls, restoration: Restoration | None, augmentation: Augmentation | None) -> SafeguardState:
+        """Return the state of both once they know all values so far."""
+        due = [_MOST_QUIET + 1]
+        if restoration is not None:
+            due.append(restoration.until_due)
+        if augmentation is not None:
+            due.append(augmentation.until_due)
+        return cls(restoration, augmentation, max(min(due) - 1, 0) if len(due) > 1 else 0)
+
+    def caught_up(self) -> SafeguardState:
+        """Return the same where both know the recent values."""
+        restoration, augmentation, _, recent = self
+        if not recent:
+            return self
+        return SafeguardState(
+            None if restoration is None else restoration.caught_up(recent),
+            None if augmentation is None else augmentation.caught_up(recent),
+        )
+
+
+class Safeguards:
+    """The safeguards of a method during one step.
+
+    Parameters
+    ----------
+    method : SaddleMethod
+        For its estimator, its bound on multipliers and its reach.
+    state : NamedTuple
+        The method's state before the step, with ``x``, ``y``, ``value`` and ``safeguards``.
+    oracle : ProblemOracle
+
+    Attributes
+    ----------
+    state : SafeguardState
+        What is carried to the next step, once this one's end is known.
+    restoring : Restoration or None
+        Where a replica restores feasibility in this step.
+    penalties : Augmentation or None
+        Where they act: those of the step's start until its end is known, then those of its end.
+    refused : ndarray of bool, shape (R, 1), or None
+        The replicas whose step along an exact gradient was taken back, once that is known.
+    """
+
+    def __init__(self, method: Any, state: Any, oracle: ProblemOracle) -> None:
+        self.method = method
+        self.oracle, self.x, self.y, self.value = oracle, state.x, state.y, state.value
+        self.state = state.safeguards
+        self.restoring: Restoration | None = None
+        self.penalties: Augmentation | None = None
+        self._watch: Watch | None = None
+        self.refused: np.ndarray | None = None
+        self._dual = state.y
+        if self.state.quiet:
+            return
+        self.state = self.state.caught_up()
+        restoration, augmentation, *_ = self.state
+        if restoration is not None and restoration.active:
+            self.restoring = restoration
+        if augmentation is not None and augmentation.acts:
+            self.penalties = augmentation
+
+    # --- what is estimated --------------------------------------------------------------------------------------------
+
+    def lagrangian(self, y: Array, value: Evaluation, radius: float | None = None) -> Phi:
+        """Return f + <y, h>, to be estimated at a point of a value: with a penalty w = [y + rho h]_+ for y."""
+        return self.scalar(self.weights(y, value), value, radius=radius)
+
+    def weights(self, y: Array, value: Evaluation) -> Array:
+        """Return the constraints' weights (R, m) in the Lagrangian's gradient at a value: y, or [y + rho h]_+."""
+        return y if self.penalties is None else self.penalties.weights(y, value)
+
+    def penalty(self, published: Array) -> Array:
+        """Return the penalties rho (R, m) of a method that has one anyway, (R,): from its own, they grow as needed."""
+        return published[:, None] if self.penalties is None else self.penalties.penalty
+
+    def scalar(self, w: Array, value: Evaluation, phi: Phi | None = None, radius: float | None = None) -> Phi:
+        """Return f + <w, h>, or another scalar phi, to be estimated where a value is; the violation while restoring.
+
+        Constraints' slopes are watched at the step's first point, where penalties may need them; ``radius`` is the
+        estimator's own by default.
+        """
+        self._dual = w
+        if self.restoring is not None:
+            self._dual = np.where(self.restoring.mask[:, None], np.nan, w)
+            phi = ViolationWhereRestoring(self.restoring, w, value, phi)
+        elif phi is None:
+            phi = Lagrangian(w)
+        if self.penalties is not None and self._watch is None:
+            estimator, n = self.method.estimator, self.oracle.n
+            radius = estimator.smoothing_radius if radius is None else radius
+            spacing = estimator.spacing(n, radius) if isinstance(estimator, DirectionalEstimator) else radius
+            phi = self._watch = Watch(phi, value.h, n, spacing)
+        return phi
+
+    def info(self, variance: Array, radius: float | None = None, added: Array | None = None) -> Info:
+        """Return the facts about the estimate at x of the scalar; multipliers are NaN where that was the violation."""
+        radius = self.method.estimator.smoothing_radius if radius is None else radius
+        return Info(variance, self.x, self._dual, radius, added)
+
+    # --- the primal step ----------------------------------------------------------------------------------------------
+
+    def shortened(self, step: float | Array, y: Array) -> float | Array:
+        """Return the primal step for multipliers y (R, m), a number or (R, 1): constant where they are moderate."""
+        return self.scaled_by_share(self.shortened_for_multipliers(step, y))
+
+    def shortened_for_multipliers(self, step: float | Array, y: Array) -> float | Array:
+        r"""Return the primal step that is shortened as multipliers y (R, m) grow beyond the reach w, (R, 1).
+
+        .. math:: c_t = c \min\{1, w / \|y_t\|\}
+
+        keeps c_t (L_f + ||y_t|| L_h) below c (L_f + w L_h): a step that is fixed for moderate multipliers is too long
+        for larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is
+        open, or no multiplier comes near it.
+        """
+        return shortened_for_multipliers(step, self.method.step_reach, y)
+
+    def scaled_by_share(self, step: float | Array) -> float | Array:
+        """Return the primal step times the share of it that descent allows."""
+        return step if self.penalties is None else step * self.penalties.share[:, None]
+
+    def descend(
+        self, x: Array, step: float | Array, gradient: Array, proximal: tuple[Array, float] | None = None
+    ) -> tuple[Array, Evaluation]:
+        """Return Pi_X(x - step gradient) (R, n) with its value, under the next sample; x where that is taken back.
+
+        ``proximal`` has the centre z and the weight p of p / 2 ||x - z||^2, where the method adds that.
+        """
+        x_next = self.projected_step(x, step, gradient)
+        self.oracle.resample()
+        return self.keep_or_take_back(x_next, self.oracle(x_next), gradient, proximal)
+
+    def projected_step(self, x: Array, step: float | Array, gradient: Array, value: Evaluation | None = None) -> Array:
+        """Return Pi_X(x - step gradient) (R, n); Polyak's step for the violation at a value while restoring."""
+        domain = self.oracle.domain
+        if self.restoring is None:
+            return domain.project(x - step * gradient)
+        return self.restoring.projected_step(x, step, gradient, self.value if value is None else value, domain)
+
+    def where_restoring(self, restoring: Array, otherwise: Array) -> Array:
+        """Return one array (R, n) in the replicas that restore feasibility, another in the rest."""
+        return otherwise if self.restoring is None else np.where(self.restoring.mask[:, None], restoring, otherwise)
+
+    def keep_or_take_back(
+        self,
+        x_next: Array,
+        value_next: Evaluation,
+        gradient: Array | None = None,
+        proximal: tuple[Array, float] | None = None,
+    ) -> tuple[Array, Evaluation]:
+        """Return where the step from x ends, with the value there: at x where it made things worse that are judged.
+
+        Those are the violation while restoring and, for a step along an exact ``gradient``, the augmented Lagrangian
+        with what the method adds to it.
+        """
+        restoration, augmentation, quiet, recent = self.state
+        if restoration is None and augmentation is None:
+            return x_next, value_next
+        if quiet:
+            self.state = SafeguardState(restoration, augmentation, quiet - 1, (*recent, value_next.h))
+            return x_next, value_next
+        waiting = np.zeros(len(x_next), dtype=bool) if restoration is None else restoration.mask
+        if restoration is not None:
+            x_next, value_next, restoration = restoration.keep_or_take_back((self.x, self.value), (x_next, value_next))
+        if augmentation is not None:
+            if gradient is not None and augmentation.tested:
+                change = augmentation.merit(self.y, value_next) - (merit := augmentation.merit(self.y, self.value))
+                if proximal is not None:
+                    z, p = proximal
+                    change = change + 0.5 * p * (np.square(x_next - z) - np.square(self.x - z)).sum(axis=1)
+                slope = (gradient * (x_next - self.x)).sum(axis=1)
+                refused, augmentation = augmentation.judged(change, slope, merit, waiting)
+                self.refused = refused[:, None]
+                if refused.any():
+                    x_next = np.where(self.refused, self.x, x_next)
+                    value_next = self.value.where(refused, value_next)
+            passed = self.method.pass_length(self.oracle.n)
+            augmentation = augmentation.advance(waiting, value_next, self._watch, passed)
+            self.penalties = augmentation if augmentation.acts else None
+        self.state = SafeguardState.of(restoration, augmentation)
+        return x_next, value_next
+
+    # --- the dual step ------------------------------------------------------------------------------------------------
+
+    def ascend(self, y: Array, step: float | Array, slope: Array, share: float = 1.0) -> Array:
+        """Return Pi_[0, B](y + step slope) (R, m); under a penalty with max{slope, -y / rho}, a share of rho as step.
+
+        Replicas whose primal step was taken back, or which restore feasibility, keep theirs.
+        """
+        change = self.dual_step(step, share) * self.slope(y, slope)
+        return self.bounded(y, y + (change if self.refused is None else np.where(self.refused, 0.0, change)))
+
+    def slope(self, y: Array, h: Array) -> Array:
+        """Return the slope (R, m) in y: h, or max{h, -y / rho} under a penalty."""
+        return h if self.penalties is None else self.penalties.slope(y, h)
+
+    def dual_step(self, step: float | Array, share: float) -> float | Array:
+        """Return the dual step, or (R, m) of them: a share of rho under a penalty."""
+        return step if self.penalties is None else self.penalties.dual_step(step, share)
+
+    def bounded(self, y: Array, y_next: Array) -> Array:
+        """Return Pi_[0, B](y_next) (R, m), the multipliers y where a replica restores feasibility."""
+        y_next = np.minimum(np.maximum(y_next, 0.0), self.method.dual_cap)
+        return y_next if self.restoring is None else self.restoring.duals(y, y_next)
+
+
+def shortened_for_multipliers(step: float | Array, reach: float | None, y: Array) -> float | Array:
+    """Return step min{1, reach / ||y||}, (R, 1); the step where the reach is open, or no y (R, m) comes near it."""
+    if reach is None or math.sqrt(np.vdot(y, y)) < reach:  # the norm of all replicas' together
+        return step
+    size = np.sqrt(np.square(y).sum(axis=1, keepdims=True))
+    return step * np.minimum(1.0, reach / np.maximum(size, _NEGLIGIBLE))
