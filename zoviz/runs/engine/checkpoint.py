@@ -119,16 +119,16 @@ def state_classes(solver: Solver) -> dict[str, type[Any]]:
     """Return the NamedTuples and dataclasses that a state of this solver may be made of, by name.
 
     These are all that the modules know in which the classes of the solver and of what is nested in it, and their bases,
-    are defined, or another such NamedTuple is: so a checkpoint names a state by its class alone, and the module may
-    move.
+    are defined, and after them those in which such a NamedTuple or dataclass is: so a checkpoint names a state by its
+    class alone, and the module may move.
     """
-    bases = [base for part in reversed(solver.parts().values()) for base in reversed(type(part).__mro__)]
+    bases = [base for part in solver.parts().values() for base in type(part).__mro__]
     modules = list(dict.fromkeys(base.__module__ for base in bases))
     classes: dict[str, type[Any]] = {}
     for name in modules:  # grows on the way
         for one in list(vars(sys.modules[name]).values()) if name in sys.modules else ():
             if is_record(one) and one.__module__.partition(".")[0] == "zoviz":
-                classes[one.__qualname__] = one
+                classes.setdefault(one.__qualname__, one)
                 modules += [] if one.__module__ in modules else [one.__module__]
     return classes
 
