@@ -16,7 +16,7 @@ from zoviz.solvers.sqp import descent as descents
 from zoviz.solvers.sqp.archive import no_pairs
 from zoviz.solvers.sqp.candidate import Misfit
 from zoviz.solvers.sqp.descent import Descent
-from zoviz.solvers.sqp.situation import Settings, Situation, space_of
+from zoviz.solvers.sqp.situation import space_of
 
 
 def peaks(x: Array) -> Array:
@@ -38,7 +38,7 @@ def level(seed: int) -> Array:
 def test_a_variable_with_far_to_go_gets_a_longer_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     x = level(0)
     assert peaks(x).max() < 0.05 and x[2] == pytest.approx(np.exp(4.0), abs=0.1)
-    monkeypatch.setattr(descents, "_with_lengths", lambda descent, *_: descent)
+    monkeypatch.setattr(descents, "_LONGEST", 1.0)
     assert peaks(level(0)).max() > 10.0, "with one length for all it crawls"
 
 
@@ -73,11 +73,9 @@ def test_a_region_does_not_shrink_where_slopes_are_badly_known(monkeypatch: pyte
 
 def after(nearby: int, misfit: Misfit) -> Descent:
     """Return a descent of radius 1 in three variables after a step, with so many points nearby."""
-    descent = descents.begin(np.zeros(3), 0, 1.0, 1.0, False, 100)
-    box = Box(np.full(3, -1.0), np.ones(3))
-    settings = Settings(1.0, 0.3, 1.0, 1.0, 0.5, 0.1)
-    situation = Situation(space_of(box, np.zeros(3), np.empty(0)), settings, 50, 100, np.random.default_rng(0))
-    return descents.after_misfit(descent, misfit, nearby, situation)
+    descent = Descent.start(np.zeros(3), 0, 1.0, 1.0, False, 100)
+    descent.after_misfit(misfit, nearby)
+    return descent
 
 
 def test_unknown_curvature_gets_points_while_a_quadratic_has_coefficients_for_them() -> None:
@@ -102,6 +100,6 @@ def test_an_exact_output_beside_noisy_ones_keeps_its_curvature() -> None:
     archive, _ = archives.add(archives.empty(2, values[0]), points, values)
     archive = archive._replace(spread=np.array([0.0, 60 * 0.05**2]), degrees=60.0)
     space = space_of(Box(np.full(2, -1.0), np.ones(2)), np.zeros(2), np.full(1, 1e-6))
-    _, model = descents.fit_models(descents.begin(np.zeros(2), 1, 0.3, 1.0, False, 1000), archive, no_pairs(), space)
+    model = Descent.start(np.zeros(2), 1, 0.3, 1.0, False, 1000).fit(archive, no_pairs(), space)
     assert 1e-5 < model.noise[0] / np.ptp(exact) < 1e-3 and model.noise[1] > 0.01
     assert abs(model.value(np.array([0.5, 0.0]))[0] - (40.0 * 0.15**2 + 0.15)) < 0.05

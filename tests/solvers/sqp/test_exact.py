@@ -62,7 +62,7 @@ def batches(
     def context(spent: int) -> StepContext:
         if ablated:
             arm.run.curved = np.ones(len(start), dtype=bool)
-        return StepContext(settings(spent), calls - spent, calls, False, False, seed + spent)
+        return StepContext(settings(spent), calls - spent, calls, 40, False, False, seed + spent)
 
     made, spent = [], 1
     for batch in played(
@@ -348,7 +348,7 @@ def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began() -> N
         return np.where((x[..., 0] > 1.50000001)[..., None], np.inf, joint(x))
 
     def context(spent: int) -> StepContext:
-        return StepContext(SETTINGS, 400 - spent, 400, False, False, spent)
+        return StepContext(SETTINGS, 400 - spent, 400, 40, False, False, spent)
 
     arm, spent = Exact.start(START, joint(START), 1.0), 1
     whole = []

@@ -206,7 +206,7 @@ def test_every_class_of_a_state_is_found_in_the_solvers_module() -> None:
     while oracle.remaining[0]:
         state, _ = solver.step(state, oracle, streams)
         look(state)
-    assert {"Archive", "Descent", "Pairs", "Prediction", "Race"} <= seen
+    assert {"Archive", "Descent", "Pairs", "Race", "StepContext", "Turn"} <= seen
     assert all(hasattr(zosqp, name) for name in seen)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from zoviz.solvers.batches import ANEW
 from zoviz.solvers.restart_rules import longest_run
 from zoviz.solvers.sqp import derivatives
 from zoviz.solvers.sqp.last_calls import last_calls
-from zoviz.solvers.sqp.situation import Space, StepContext, elsewhere
+from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 from zoviz.solvers.sqp.sqp_run import SQPRun
 
 _FLAT = 1e-11
@@ -26,8 +25,6 @@ _PROGRESS = 0.9
 """Share of the violation at the last restoration's beginning below which another one is worth while (chosen by us)."""
 _SEEN = 16
 """Points whose values are kept to tell rounding."""
-
-Asks = Generator[Any, Any, Any]
 
 
 @dataclass

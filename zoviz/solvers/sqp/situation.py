@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.oracle.quantum import quantum
 from zoviz.solvers.restart_rules import FAR, NEAR, in_box, moved, unit_lengths
+
+Asks = Generator[Any, Any, Any]
+"""A part of a loop (``zoviz.solvers.batches``), which asks for values before it returns."""
 
 
 class Space(NamedTuple):
@@ -66,6 +68,8 @@ class StepContext:
     settings : Settings
     left, budget : int
         Calls that the replica may still make, and all of them.
+    width : int
+        The points of its batch at most.
     common, may_differ : bool
         Whether the calls of a step share one sample of the noise, and whether two at one point may give other values.
     seed : int
@@ -75,6 +79,7 @@ class StepContext:
     settings: Settings
     left: int
     budget: int
+    width: int
     common: bool
     may_differ: bool
     seed: int
@@ -83,38 +88,6 @@ class StepContext:
     def generator(self) -> np.random.Generator:
         """The step's random numbers."""
         return np.random.default_rng(self.seed)
-
-
-def _plain_quantum(values: Array, scattered: bool) -> Array:
-    return quantum(values, scattered=scattered)
-
-
-class Situation(NamedTuple):
-    """The search space, settings, calls left and random generator of one replica's step.
-
-    Attributes
-    ----------
-    space : Space
-    settings : Settings
-    left, budget : int
-        Calls that the replica may still make, and all of them.
-    generator : numpy.random.Generator
-        Made for this step from the replica's own stream.
-    quantum : callable
-        Values (q, 1 + m), and whether their points are scattered, to the steps (1 + m,) of the outputs that are
-        rounded, as ``Oracle.quantum``.
-    """
-
-    space: Space
-    settings: Settings
-    left: int
-    budget: int
-    generator: np.random.Generator
-    quantum: Callable[[Array, bool], Array] = _plain_quantum
-
-    def in_units(self, length: Array) -> Situation:
-        """Return the same with the variables' unit lengths times ``length``, (n,)."""
-        return self._replace(space=self.space._replace(scale=self.space.scale * length))
 
 
 def space_of(box: Box, start: Array, tolerance: Array) -> Space:

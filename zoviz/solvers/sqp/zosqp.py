@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ import param
 
 from zoviz.core.defaults import calls_for
 from zoviz.core.parameters import Scale
-from zoviz.core.ranking import best_of
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
@@ -20,20 +19,18 @@ from zoviz.solvers import differences
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.batches import ANEW, Course, Loop, Loops, Turn
 from zoviz.solvers.replica_batches import evaluate_each
-from zoviz.solvers.sqp import derivatives, noisy_phase
 from zoviz.solvers.sqp.archive import Archive, Pairs
-from zoviz.solvers.sqp.candidate import Prediction
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.elastic_qp import Step
 from zoviz.solvers.sqp.exact import Exact, SQPRun
-from zoviz.solvers.sqp.noisy_phase import Basin, NoisyArm
+from zoviz.solvers.sqp.noisy import Basin, Noisy
+from zoviz.solvers.sqp.race import Race
 from zoviz.solvers.sqp.regression import Prior
-from zoviz.solvers.sqp.situation import Settings, Situation, Space, StepContext, space_of
-from zoviz.solvers.sqp.verification import Race
+from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
 
 _LEAST_WIDTH = 40
 """Points of a batch at most, unless two sweeps are more."""
-ARMS = (Exact, SQPRun, Step, NoisyArm, Archive, Pairs, Basin, Descent, Prediction, Prior, Race)
+ARMS = (Exact, SQPRun, Step, Noisy, Archive, Pairs, Basin, Descent, Prior, Race)
 STATES = (Course, Turn, StepContext, Settings, *ARMS)
 """Classes of what a replica's state is made of: a stored run finds them in the module of its solver."""
 
@@ -51,19 +48,15 @@ class Replica:
         Unit lengths of the variables; 0 where bounds fix one.
     exact : Exact or None
         The noise-free arm.
-    noisy : NoisyArm or None
+    noisy : Noisy or None
         The noisy arm.
-    best, best_value : Array, shapes (n,) and (1 + m,)
-        The best point of a rough function, which repeats to the bit, and its values; empty for other functions.
     """
 
     start: Array
     first: Array
     scale: Array
     exact: Exact | None = None
-    noisy: NoisyArm | None = None
-    best: Array = field(default_factory=lambda: np.empty(0))
-    best_value: Array = field(default_factory=lambda: np.empty(0))
+    noisy: Noisy | None = None
 
     def loop(self, oracle: Oracle) -> Loop:
         """Ask for the start's values again, and go on by differences where they are the same, else by regression."""
@@ -77,38 +70,23 @@ class Replica:
                 self.exact = Exact.start(space.start, self.first, context.settings.penalty)
             else:
                 both = np.stack([self.first, values[0]])
-                at = _situation(context, space, oracle)
-                self.noisy = noisy_phase.begin(np.tile(space.start, (2, 1)), both, context.common, at)
+                self.noisy = Noisy.start(np.tile(space.start, (2, 1)), both, context, space)
         if self.exact is not None:
             context = yield from self.exact.loop(space, oracle.quantum)
-            self._leave_differences(self.exact, context, space, oracle)
-        width = max(_LEAST_WIDTH, 2 * oracle.n + 2)
-        while self.noisy is not None:
-            context = yield ANEW
-            at = _situation(context, space, oracle)
-            self.noisy, asked = noisy_phase.request(self.noisy, width, context.common, at)
-            points = asked
-            if len(self.best) and not len(self.noisy.quantum):
-                points = derivatives.dithered(asked, space, context.generator)
-            values = yield self.noisy.stage, points
-            if len(self.best):  # the arm knows nothing of the dither
-                best = best_of(self.best, self.best_value, points, values, space.tolerance)
-                self.best, self.best_value = best
-            at = _situation(context, space, oracle)
-            self.noisy = noisy_phase.receive(self.noisy, asked, values, context.common, at)
+            self.noisy, self.exact = self._without_differences(self.exact, context, space, oracle), None
+        if self.noisy is not None:
+            yield from self.noisy.loop(space, oracle.quantum)
 
-    def _leave_differences(self, exact: Exact, context: StepContext, space: Space, oracle: Oracle) -> None:
-        """Go on by regression with a function that is rough or rounded."""
-        at = _situation(context, space, oracle)
-        self.exact, self.best, self.best_value = None, exact.best, exact.best_value
-        if not len(exact.quantum):
-            self.noisy = noisy_phase.begin(space.start[None], self.first[None], context.common, at)
+    def _without_differences(self, exact: Exact, context: StepContext, space: Space, oracle: Oracle) -> Noisy:
+        """Return the arm that goes on with a function that is rough or rounded."""
+        if len(exact.quantum):
+            arm = Noisy.start(exact.best[None], exact.best_value[None], context, space, exact.quantum)
+            digits = oracle.digits(exact.seen, exact.quantum)
+            arm.digits = int(digits[0] or digits.max())
         else:
-            known = oracle.digits(exact.seen, exact.quantum)
-            digits = int(known[0] or known.max())
-            self.noisy = noisy_phase.begin(
-                self.best[None], self.best_value[None], context.common, at, exact.quantum, digits
-            )
+            arm = Noisy.start(space.start[None], self.first[None], context, space)
+        arm.best, arm.best_value = exact.best, exact.best_value
+        return arm
 
 
 class SQPState(NamedTuple):
@@ -265,7 +243,7 @@ class ZOSQP(Solver):
             # Without a budget it is planned ahead at every step.
             left = int(remaining[r]) if np.isfinite(remaining[r]) else calls_for(int(box.variable.sum()))
             budget, common = state.courses[r].calls + left, oracle.contract == "common"
-            contexts[r] = StepContext(settings, left, budget, common, oracle.may_differ, int(seeds[r]))
+            contexts[r] = StepContext(settings, left, budget, width, common, oracle.may_differ, int(seeds[r]))
 
         def evaluate(points: list[Array]) -> Array:
             # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
@@ -285,7 +263,7 @@ class ZOSQP(Solver):
         """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""
         replicas = [course.now for course in state.courses]
         runs = [one.exact.runs for one in replicas if one.exact is not None]
-        arms = [(1 + one.noisy.starts, len(one.best) > 0) for one in replicas if one.noisy is not None]
+        arms = [(1 + one.noisy.starts, len(one.noisy.best) > 0) for one in replicas if one.noisy is not None]
         noisy, rough = ([starts for starts, is_rough in arms if is_rough == which] for which in (False, True))
         digits = [one.noisy.digits for one in replicas if one.noisy is not None and one.noisy.digits]
         what = f"have about {min(digits)} digit{'s' * (min(digits) > 1)}" if digits else "repeat but are rough"
@@ -358,12 +336,8 @@ def _outline(replica: Replica, box: Box) -> tuple[Array, Array, Array, float, fl
         return x, exact.multipliers, exact.best_value, exact.run.radius, spread, 0.0, float(exact.runs)
     if replica.noisy is not None:
         arm, descent, size = replica.noisy, replica.noisy.descent, float(len(replica.noisy.archive.counts))
-        best, value = (replica.best, replica.best_value) if len(replica.best) else (arm.x, arm.outputs)
+        best, value = (arm.best, arm.best_value) if len(arm.best) else (arm.x, arm.outputs)
         x, starts = box.embed(best[None])[0], 1.0 + arm.starts
         return x, arm.multipliers, value, descent.radius, descent.spread, size, starts
     radius = 1.0 if box.variable.any() else 0.0
     return replica.start, np.zeros(len(replica.first) - 1), replica.first, radius, radius, 0.0, 0.0
-
-
-def _situation(context: StepContext, space: Space, oracle: Oracle) -> Situation:
-    return Situation(space, context.settings, context.left, context.budget, context.generator, oracle.quantum)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.solvers.sqp import verification
-from zoviz.solvers.sqp.verification import Race
+from zoviz.solvers.sqp.race import Race
 
 TOLERANCE = np.full(1, 1e-4)
 
@@ -21,12 +20,12 @@ def race(f: list[float], h: list[float], error: float, noise: float = 1.0) -> Ra
 
 
 def test_the_lowest_f_among_those_that_are_sure_leads() -> None:
-    assert verification.leader(race([1.0, 2.0, 0.5], [-0.1, -0.1, 0.5], 1e-3), TOLERANCE) == 0
+    assert race([1.0, 2.0, 0.5], [-0.1, -0.1, 0.5], 1e-3).leader(TOLERANCE) == 0
 
 
 def test_a_point_in_doubt_never_beats_one_that_is_sure() -> None:
     # The second is better, and 0.5 standard errors inside only.
-    assert verification.leader(race([1.0, 0.0], [-0.1, -0.0005], 1e-3), TOLERANCE) == 0
+    assert race([1.0, 0.0], [-0.1, -0.0005], 1e-3).leader(TOLERANCE) == 0
 
 
 def test_a_point_that_surely_violates_never_beats_one_in_doubt() -> None:
@@ -34,11 +33,11 @@ def test_a_point_that_surely_violates_never_beats_one_in_doubt() -> None:
     doubtful = race([0.0, 1.0], [0.005, 0.0], 1e-3)
     errors = doubtful.errors.copy()
     errors[1] = 0.01
-    assert verification.leader(doubtful._replace(errors=errors), TOLERANCE) == 1
+    assert doubtful._replace(errors=errors).leader(TOLERANCE) == 1
 
 
 def test_where_all_violate_the_least_violation_leads() -> None:
-    assert verification.leader(race([0.0, 1.0, 2.0], [0.5, 0.2, 0.3], 1e-3), TOLERANCE) == 1
+    assert race([0.0, 1.0, 2.0], [0.5, 0.2, 0.3], 1e-3).leader(TOLERANCE) == 1
 
 
 def equality(f: list[float], h: list[float], errors: list[float]) -> Race:
@@ -60,30 +59,30 @@ def equality(f: list[float], h: list[float], errors: list[float]) -> Race:
 def test_an_equality_that_is_known_worse_than_elsewhere_is_not_met() -> None:
     # The second cannot be told to violate for its errors alone, and has the lower f.
     known = equality([1.0, 0.9], [1e-4, 0.05], [1e-3, 0.1])
-    assert verification.leader(known, np.full(2, 1e-4)) == 0
-    possible, certain = verification.excess(known, np.full(2, 1e-4))
+    assert known.leader(np.full(2, 1e-4)) == 0
+    possible, certain = known.excess(np.full(2, 1e-4))
     assert possible[0] <= 0.0 < possible[1] and (certain <= 0.0).all()
 
 
 def test_the_candidate_that_misses_an_equality_by_the_most_that_noise_hides_does_not_lead() -> None:
     known = equality([1.0, 1.0 - 1.5e-3], [0.0, 1.5e-3], [1e-3, 1e-3])
-    assert verification.leader(known, np.full(2, 1e-4)) == 0
+    assert known.leader(np.full(2, 1e-4)) == 0
     by_f_alone = known._replace(penalty=0.0)
-    assert verification.leader(by_f_alone, np.full(2, 1e-4)) == 1
+    assert by_f_alone.leader(np.full(2, 1e-4)) == 1
 
 
 def test_model_and_calls_are_weighted_by_their_precision() -> None:
     one = race([1.0], [0.0], 0.1)
-    after = verification.take_values(one, np.zeros((100, 1)), np.tile([1.2, 0.2], (100, 1)))
-    estimate, error = verification.estimates(after)
+    after = one.take_values(np.zeros((100, 1)), np.tile([1.2, 0.2], (100, 1)))
+    estimate, error = after.estimates()
     np.testing.assert_allclose(estimate, [[1.1, 0.1]])  # 100 calls of noise 1 are as good as the model's 0.1
     np.testing.assert_allclose(error, 0.1 / np.sqrt(2))
 
 
 def test_a_model_at_odds_with_the_calls_does_not_count() -> None:
     one = race([1.0], [0.0], 0.1)
-    after = verification.take_values(one, np.zeros((100, 1)), np.tile([1.2, 0.9], (100, 1)))
-    estimate, error = verification.estimates(after)
+    after = one.take_values(np.zeros((100, 1)), np.tile([1.2, 0.9], (100, 1)))
+    estimate, error = after.estimates()
     np.testing.assert_allclose(estimate, [[1.1, 0.9]])
     np.testing.assert_allclose(error[0, 1], 0.1)
 
@@ -94,7 +93,7 @@ def test_calls_in_two_parts_are_one_mean_and_failed_ones_are_left_out() -> None:
     values[3] = np.inf
     after = race([0.0, 0.0], [0.0, 0.0], 1.0)
     for part in (slice(0, 9), slice(9, 30)):
-        after = verification.take_values(after, points[part], values[part])
+        after = after.take_values(points[part], values[part])
     assert after.counts.tolist() == [14.0, 15.0]
     np.testing.assert_allclose(after.means[0], np.delete(values[:15], 3, axis=0).mean(axis=0))
     np.testing.assert_allclose(after.means[1], values[15:].mean(axis=0))
@@ -102,11 +101,11 @@ def test_calls_in_two_parts_are_one_mean_and_failed_ones_are_left_out() -> None:
 
 def test_losers_are_dropped_and_the_others_share_half_of_what_is_left() -> None:
     known = race([1.0, 2.0, 0.5, 1.0005], [-0.1, -0.1, 0.5, -0.1], 1e-3)
-    alive = verification.eliminate(known, TOLERANCE)
+    alive = known.eliminate(TOLERANCE)
     assert alive.alive.tolist() == [True, False, False, True]
-    points = verification.calls(alive, 40)
+    points = alive.calls(40)
     assert len(points) == 20 and sorted(np.unique(points)) == [0.0, 3.0]
-    assert len(verification.calls(alive, 3)) == 3
+    assert len(alive.calls(3)) == 3
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -115,20 +114,20 @@ def test_a_race_finds_the_feasible_one_under_noise(seed: int) -> None:
     truth = np.array([[0.0, 0.02], [0.1, -0.05], [0.3, -0.05]])
     one, remaining = race([0.0] * 3, [0.0] * 3, np.inf, 0.1), 2000
     while remaining:
-        points = verification.calls(one, remaining)
+        points = one.calls(remaining)
         values = truth[points[:, 0].astype(int)] + 0.1 * generator.standard_normal((len(points), 2))
-        one = verification.eliminate(verification.take_values(one, points, values), TOLERANCE)
+        one = one.take_values(points, values).eliminate(TOLERANCE)
         remaining = remaining - len(points) if one.alive.sum() > 1 else 0
-    assert verification.leader(one, TOLERANCE) == 1
+    assert one.leader(TOLERANCE) == 1
 
 
 def test_a_compromise_lies_where_the_interpolated_constraint_holds_by_its_errors() -> None:
     # Noise 0.1 and a third of 300 calls: two standard errors are 0.02.
     known = race([0.0, 1.0], [0.5, -1.0], 1e-3, noise=0.1)._replace(counts=np.ones(2))
     known = known._replace(means=known.predicted)
-    (point,) = verification.compromise(known, TOLERANCE, 300)
+    (point,) = known.compromise(TOLERANCE, 300)
     assert 0.5 - 1.5 * point[0] == pytest.approx(1e-4 - 0.02)
-    assert verification.is_over(known, TOLERANCE, 300)
+    assert known.is_over(TOLERANCE, 300)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +137,7 @@ def test_a_compromise_lies_where_the_interpolated_constraint_holds_by_its_errors
 )
 def test_else_there_is_no_compromise(f: list[float], h: list[float]) -> None:
     known = race(f, h, 1e-3, noise=0.1)._replace(counts=np.ones(2))
-    assert verification.compromise(known._replace(means=known.predicted), TOLERANCE, 300) == []
+    assert known._replace(means=known.predicted).compromise(TOLERANCE, 300) == []
 
 
 def leader_after(rounds: int, tried: bool) -> float:
@@ -149,11 +148,9 @@ def leader_after(rounds: int, tried: bool) -> float:
         known = race([0.0] * k, [0.0] * k, np.inf, noise=0.1)._replace(points=points)
         for point in points:
             exact = np.array([point[0], 0.4 - np.sqrt(point[0])])
-            known = verification.take_values(
-                known, np.tile(point, (50, 1)), exact + 0.1 * noise.standard_normal((50, 2))
-            )
-        best = verification.leader(known, TOLERANCE)
-        more = verification.compromise(known, TOLERANCE, 150) if tried and turn < rounds - 1 else []
+            known = known.take_values(np.tile(point, (50, 1)), exact + 0.1 * noise.standard_normal((50, 2)))
+        best = known.leader(TOLERANCE)
+        more = known.compromise(TOLERANCE, 150) if tried and turn < rounds - 1 else []
         points = np.array([points[0], points[best], *more])
     return float(known.points[best, 0])
 

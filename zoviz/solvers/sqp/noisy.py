@@ -1,0 +1,395 @@
+"""ZOSQP under noise, as one loop: replicates, descents by regression from several starts, and the final race."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.ranking import best_of
+from zoviz.core.types import Array
+from zoviz.solvers.batches import ANEW
+from zoviz.solvers.sqp import archive as archives
+from zoviz.solvers.sqp import derivatives
+from zoviz.solvers.sqp import race as races
+from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.candidate import Prediction
+from zoviz.solvers.sqp.descent import Descent
+from zoviz.solvers.sqp.race import Race
+from zoviz.solvers.sqp.regression import design
+from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
+
+_REPLICATES = (3, 8)
+"""Calls at the start that tell the noise: a fifteenth of the budget, within these limits."""
+_RADIUS = 0.25
+_SEVERAL_STARTS = 300
+"""Sweeps of n + 1 calls from which on the budget pays for coarse descents from several starts."""
+_MOST_STARTS, _COARSE_END = 7, 6
+"""Coarse descents at most, and how often one must be limited by noise until it ends."""
+_FIRST, _OTHER = 400, 120
+"""Sweeps that the first and the other coarse descents may take."""
+_COARSE = 0.5
+"""The share of the budget for coarse descents, of the share that begins elsewhere."""
+_PAIRED_EVERY = 10
+_UNLIKE = 10.0
+"""How many times as noisy as f, or less so, a constraint may be before it is divided."""
+_ROUND_OFF = 1e-12
+"""Noise that is smaller beside the values is none."""
+_ENOUGH = 24.0
+"""Degrees of freedom of the noise below which trials are called twice while an output has shown none."""
+_MOST_FAILURES = 30
+_NEWEST = 48
+"""Points whose values tell how coarsely these are rounded."""
+_CAPACITY, _PER_VARIABLE = 1500, 12
+"""Points of the archive at most: so many, and so many per variable."""
+
+
+class Basin(NamedTuple):
+    """The end of a coarse descent: violation and f, which rank it, and what the main one goes on with.
+
+    These are its centre (n,), radius, penalty, and lengths of the variables (n,).
+    """
+
+    excess: float
+    f: float
+    centre: Array
+    radius: float
+    penalty: float
+    length: Array
+
+
+@dataclass
+class Noisy:
+    """The noisy arm: what its calls gave, its present descent, and the point to be returned.
+
+    Attributes
+    ----------
+    x, value : Array, shapes (n,) and (1 + m,)
+        The point to be returned, and the mean of the calls there.
+    archive : Archive
+    pairs : Pairs
+    descent : Descent
+    sizes : Array, shape (1 + m,)
+        What the outputs are divided by within the arm, f by 1.
+    repeats : int
+        Calls at the start that are still to tell the noise.
+    starts : int
+        Descents so far.
+    basin : Basin or None
+        The best end of a coarse descent.
+    safe, safe_f : Array, shape (n,), and float
+        The point of the lowest estimate of f among those that are feasible by two standard errors, and this; empty and
+        infinite before one.
+    start_f : float
+        The mean of f at the start where that is feasible by two standard errors; infinite elsewhere.
+    racing : bool
+        Whether descents are over.
+    race : Race or None
+    quantum : Array, shape (1 + m,)
+        The steps of rounded outputs, whose rounding is the noise: no point is then called twice, and none raced. Empty
+        elsewhere.
+    digits : int
+        About how many digits these outputs have.
+    best, best_value : Array, shapes (n,) and (1 + m,)
+        The best point of a rough function, which repeats to the bit, and its values; empty for other functions.
+    """
+
+    x: Array
+    value: Array
+    archive: Archive
+    descent: Descent
+    sizes: Array
+    repeats: int
+    pairs: Pairs = field(default_factory=archives.no_pairs)
+    starts: int = 0
+    basin: Basin | None = None
+    safe: Array = field(default_factory=lambda: np.empty(0))
+    safe_f: float = np.inf
+    start_f: float = np.inf
+    racing: bool = False
+    race: Race | None = None
+    quantum: Array = field(default_factory=lambda: np.empty(0))
+    digits: int = 0
+    best: Array = field(default_factory=lambda: np.empty(0))
+    best_value: Array = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def start(
+        cls, points: Array, values: Array, context: StepContext, box: Space, quantum: Array | None = None
+    ) -> Noisy:
+        """Return the arm after its first calls, all at one point, from which it goes on.
+
+        Parameters
+        ----------
+        points, values : Array, shapes (q, n) and (q, 1 + m)
+        context : StepContext
+        box : Space
+        quantum : Array, shape (1 + m,), optional
+            The steps of outputs that are rounded.
+        """
+        archive, _ = archives.add(archives.empty(box.n, values[0]), points, values, context.common)
+        repeats = max(0, int(np.clip(context.budget // 15, *_REPLICATES)) - len(points))
+        value = archive.means[0] if len(archive.means) else values[0]
+        several, outputs = context.budget >= _SEVERAL_STARTS * (box.n + 1), values.shape[1]
+        nowhere = Descent.start(points[0], outputs - 1, _RADIUS, 1.0, several, 0)
+        arm = cls(points[0], value, archive, nowhere, np.ones(outputs), repeats)
+        if quantum is not None:
+            arm.quantum, arm.repeats, arm.archive = quantum, 0, archives.with_rounding(archive, quantum)
+        arm.descent = arm._new_descent(points[0], several, context)
+        if quantum is not None:  # known without replicates
+            arm._learn_noise(box)
+        return arm
+
+    def loop(self, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
+        """Ask for values: at the start, then of designs and trials of descents, then of the candidates of races."""
+        if self.repeats:
+            context = yield ANEW
+            yield from self._call("replicate", np.tile(self.x, (self.repeats, 1)), context, box)
+            self._learn_noise(box)
+        context = None
+        while not self.racing:
+            context = context or (yield ANEW)
+            self.descent.scale = context.settings.trust_scale
+            if self._descent_is_over(context):
+                self._end_descent(context, box)
+                if self.racing:
+                    break
+            points = self._design(context, box)
+            yield from self._call("design", points, context, box)
+            self._learn_rounding(quantum)
+            context = yield
+            self.descent.scale = context.settings.trust_scale
+            if self.descent.is_stranded(self.archive, self._space(box)):
+                self._leave_failures()
+                continue
+            prediction = self._predict(context, box)
+            if len(self.quantum) and self.archive.find(prediction.point) >= 0:  # its value is known
+                self._judge(prediction, context, box)
+                continue
+            trial = np.tile(prediction.point, (self._trial_calls(context), 1))
+            context = yield from self._call("trial", trial, context, box)
+            self._judge(prediction, context, box)
+            context = None
+        while True:
+            context = context or (yield ANEW)
+            self.descent.scale = context.settings.trust_scale
+            if self.descent.is_stranded(self.archive, self._space(box)):
+                yield from self._call_anywhere(context, box)
+            else:
+                yield from self._race(context, box)
+            context = None
+
+    def _space(self, box: Space) -> Space:
+        """Return the box in the units of the descent, with the tolerance in those of the arm."""
+        return box.scaled(self.descent.length)._replace(tolerance=box.tolerance / self.sizes[1:])
+
+    @property
+    def outputs(self) -> Array:
+        """The mean of the calls at x, not divided, (1 + m,)."""
+        return self.value * self.sizes
+
+    @property
+    def multipliers(self) -> Array:
+        """The multipliers of the present descent for constraints that are not divided, (m,)."""
+        return self.descent.multipliers / self.sizes[1:]
+
+    def _call(self, purpose: str, points: Array, context: StepContext, box: Space) -> Asks:
+        """Ask for the values at points (q, n), in batches, into the archive; return the context of the last step."""
+        while True:
+            # Under common noise the calls of one batch at one point tell nothing of the noise.
+            most = 1 if context.common and purpose == "replicate" else min(context.width, context.left)
+            batch, points = points[:most], points[most:]
+            # Calls at one point of a rough function would be the same: moved by short ways they see noise.
+            rough = len(self.best) and not len(self.quantum)
+            places = derivatives.dithered(batch, box, context.generator) if rough else batch
+            values = yield purpose, places
+            if len(self.best):
+                best = best_of(self.best, self.best_value, places, values, box.tolerance)
+                self.best, self.best_value = best
+            self._take(batch, values / self.sizes, context.common, box)
+            if not len(points) or context.left <= len(batch):
+                return context
+            context = yield
+
+    def _take(self, points: Array, values: Array, common: bool, box: Space) -> None:
+        """Take in the values (q, 1 + m) at points (q, n)."""
+        archive, _ = archives.add(self.archive, points, values, common)
+        capacity = max(_CAPACITY, _PER_VARIABLE * box.n)
+        self.archive = archives.trim(archive, self.descent.centre, self._space(box).scale, capacity)
+        if self.race is not None:
+            outputs, _ = self.pairs.joined(values, self.race.noise)
+            self.race = self.race.take_values(points, outputs)
+        self._return(self.x)
+
+    def _return(self, x: Array) -> None:
+        """Take x (n,) as the point to be returned; its value is the mean of the calls there, if it is known."""
+        i = self.archive.find(x)
+        self.x, self.value = x, self.value if i < 0 else self.archive.means[i]
+
+    def _learn_noise(self, box: Space) -> None:
+        """Take outputs in units of their noise, and note f at the start if that is surely feasible.
+
+        No constraint is then far more or far less noisy than f. The units in which constraints come are how much they
+        change on the way to far points of X: one that grows exponentially would have a unit in which neither its
+        violation near the start nor its noise can be seen.
+        """
+        self.repeats = 0
+        # A start where values repeat tells nothing of the noise elsewhere.
+        if not (self.archive.spread.any() or len(self.quantum)):
+            self.archive = self.archive._replace(degrees=0.0, counts=np.minimum(self.archive.counts, 1.0))
+        if self.archive.degrees >= 1.0:
+            size = np.maximum(np.abs(self.archive.means).max(axis=0), 1e-300)
+            noise = np.sqrt(self.archive.spread / self.archive.degrees)
+            visible = noise > _ROUND_OFF * size
+            if visible[0]:
+                ratios = np.where(visible, noise / noise[0], 1.0)
+                self.sizes = ratios / np.clip(ratios, 1.0 / _UNLIKE, _UNLIKE)
+                self.archive = archives.with_sizes(self.archive, self.sizes)
+                self.value = self.value / self.sizes
+                self.quantum = self.quantum / self.sizes if len(self.quantum) else self.quantum
+        if len(archives.surely_inside(self.archive, self.pairs, self._space(box).tolerance, races.SURE)):
+            self.start_f = float(self.archive.means[0, 0])
+        self._return(self.x)
+
+    def _learn_rounding(self, quantum: Callable[[Array, bool], Array]) -> None:
+        """Take the steps that rounded outputs have by their newest values, as they grow with these."""
+        if len(self.quantum):
+            present = quantum(self.archive.means[-_NEWEST:] * self.sizes, True) / self.sizes
+            self.quantum = np.where(present > 0.0, present, self.quantum)
+            self.archive = archives.with_rounding(self.archive, self.quantum)
+
+    def _reserve(self, context: StepContext) -> int:
+        """Return the calls that are kept for the race."""
+        return 0 if len(self.quantum) else int(context.settings.verification_share * context.budget)
+
+    def _new_descent(self, centre: Array, coarse: bool, context: StepContext) -> Descent:
+        """Return a descent from a centre (n,), with the calls that it may take."""
+        budget, calls = context.budget, context.budget - context.left
+        stop = budget - self._reserve(context)
+        if coarse:
+            sweep, share = len(centre) + 1, _COARSE * context.settings.restart_share * budget
+            most = min(0.2 * share, _OTHER * sweep) if self.starts else min(0.5 * share, _FIRST * sweep)
+            stop = min(stop, int(calls + most) + 1)
+        return Descent.start(centre, len(self.sizes) - 1, _RADIUS, context.settings.penalty, coarse, stop)
+
+    def _descent_is_over(self, context: StepContext) -> bool:
+        """Return whether the present descent has come to its end."""
+        descent, calls = self.descent, context.budget - context.left
+        noise_bound = descent.coarse and descent.limited >= _COARSE_END
+        return descent.steps > 0 and (calls >= descent.stop or noise_bound or descent.failures > _MOST_FAILURES)
+
+    def _end_descent(self, context: StepContext, box: Space) -> None:
+        """Begin what follows a descent: another coarse one, the main one from the best basin, or the race."""
+        generator, budget, left = context.generator, context.budget, context.left
+        if not self.descent.coarse:
+            self.racing = left <= self._reserve(context) or left <= 2
+            if not self.racing:  # every trial failed: from elsewhere
+                centre = elsewhere(self.starts, self.x, box, generator)
+                self.starts, self.descent = self.starts + 1, self._new_descent(centre, False, context)
+            return
+        basin = self._basin(context, self._space(box))
+        if self.basin is not None and (self.basin.excess, self.basin.f) <= (basin.excess, basin.f):
+            basin = self.basin
+        self.starts, self.basin = self.starts + 1, basin
+        if budget - left < _COARSE * context.settings.restart_share * budget and self.starts < _MOST_STARTS:
+            centre = elsewhere((0, 2, 1)[(self.starts - 1) % 3], basin.centre, box, generator)
+            self.descent = self._new_descent(centre, True, context)
+            return
+        self.descent = self._new_descent(basin.centre, False, context)
+        self.descent.radius, self.descent.penalty, self.descent.length = basin.radius, basin.penalty, basin.length
+        if not len(self.safe) and self.archive.find(basin.centre) >= 0:
+            self.x = basin.centre
+
+    def _basin(self, context: StepContext, space: Space) -> Basin:
+        """Return the end of a coarse descent; the worst there can be where its calls failed."""
+        descent = self.descent
+        if descent.failures > _MOST_FAILURES:
+            return Basin(np.inf, np.inf, descent.centre, _RADIUS, context.settings.penalty, descent.length)
+        model = descent.fit(self.archive, self.pairs, space)
+        values = model.value(np.zeros(space.n))
+        uncertainty = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
+        excess = max(0.0, float(values[1:].max(initial=0.0) - uncertainty))
+        return Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty, descent.length)
+
+    def _design(self, context: StepContext, box: Space) -> Array:
+        """Return the points (q, n) of the next design around the centre, each as often as it is called."""
+        descent, space = self.descent, self._space(box)
+        count, repeats = descent.design_calls(self.archive, context, space)
+        if len(self.quantum):
+            count, repeats = count * repeats, 1
+        points = design(descent.centre, descent.spread, count, space, context.generator)
+        if self.archive.find(descent.centre) < 0:
+            points[0] = descent.centre
+        if len(self.quantum):  # corners of the box come again: others of the region for those that are known
+            known, reach = np.array([self.archive.find(one) >= 0 for one in points]), descent.spread * space.scale
+            lower, upper = space.clip(descent.centre - reach), space.clip(descent.centre + reach)
+            points = np.where(known[:, None], context.generator.uniform(lower, upper, points.shape), points)
+        return np.repeat(points, repeats, axis=0)
+
+    def _leave_failures(self) -> None:
+        """Shrink the region where so few calls gave values that nothing can be fitted; leave a coarse descent."""
+        self.descent.shrink()
+        if self.descent.coarse:  # there are other places to try
+            self.descent.failures = _MOST_FAILURES + 1
+
+    def _predict(self, context: StepContext, box: Space) -> Prediction:
+        """Return what the models, fitted to the archive, say of the next trial point, their minimiser."""
+        if self.descent.steps % _PAIRED_EVERY == 0:
+            self.pairs = archives.detected_pairs(self.pairs, self.archive)
+        self.pairs = archives.tested_pairs(self.pairs, self.archive)
+        return self.descent.predict(self.archive, self.pairs, self._space(box), context.settings.back_off)
+
+    def _trial_calls(self, context: StepContext) -> int:
+        """Return how often a trial point is called: at least twice while the noise of an output has not been seen."""
+        if len(self.quantum):
+            return 1
+        unseen = self.archive.degrees < _ENOUGH and not self.archive.spread.all()
+        return max(self.descent.trial_calls(context), 2 if unseen else 1)
+
+    def _judge(self, prediction: Prediction, context: StepContext, box: Space) -> None:
+        """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
+        space = self._space(box)
+        verdict = self.descent.judge(prediction, self.archive, self.pairs, context, space)
+        equal, uncertainty = self.pairs.paired(len(space.tolerance)), races.SURE * verdict.error[1:]
+        h = verdict.estimate[1:]
+        sure = np.where(equal, np.abs(h) - uncertainty, h + uncertainty) <= space.tolerance
+        if sure.all() and np.isfinite(verdict.error).all() and verdict.estimate[0] < self.safe_f:
+            self.safe, self.safe_f = prediction.point, float(verdict.estimate[0])
+            self._return(prediction.point)
+        elif not len(self.safe) and verdict.accepted:
+            self._return(prediction.point)
+
+    def _call_anywhere(self, context: StepContext, box: Space) -> Asks:
+        """Ask for values anywhere, as nothing can be fitted, and return the best point."""
+        turns = range(min(context.left, _CAPACITY))
+        points = np.array([elsewhere(turn, self.x, box, context.generator) for turn in turns])
+        yield from self._call("race", points, context, box)
+        if self.race is not None:
+            self._end_round(self.race, box)
+        elif len(self.archive.counts):
+            points, means = self.archive.points, self.archive.means
+            self._return(best_of(points[0], means[0], points[1:], means[1:], self._space(box).tolerance)[0])
+
+    def _race(self, context: StepContext, box: Space) -> Asks:
+        """Ask for the values of one round of a race between candidates for the answer; of the next where it is over."""
+        space, race, back_off = self._space(box), self.race, context.settings.back_off
+        others = [self.safe, self.x] if len(self.safe) else [self.x]
+        if self.start_f < self.safe_f:  # the archive may have left it behind
+            others.append(box.start)
+        if race is None:
+            race = races.begin(self.descent, self.archive, self.pairs, others, space, back_off)
+        elif race.is_over(space.tolerance, context.left):
+            race = races.again(race, self.descent, self.archive, self.pairs, others, space, back_off, context.left)
+        self.race = race
+        yield from self._call("race", race.calls(context.left), context, box)
+        self._end_round(self.race, box)
+
+    def _end_round(self, race: Race, box: Space) -> None:
+        """Take the leader of the race as the point to be returned, and drop those that have lost."""
+        tolerance = self._space(box).tolerance
+        self.race = race = race.eliminate(tolerance)
+        best = race.leader(tolerance)
+        self.descent.centre = race.points[best]
+        self._return(race.points[best] if race.counts[best] > 0 else self.x)

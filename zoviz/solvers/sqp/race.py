@@ -1,0 +1,237 @@
+"""The choice of the returned point under noise: candidates raced by repeated calls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import archive as archives
+from zoviz.solvers.sqp import candidate as candidates
+from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.descent import LARGEST_RADIUS, Descent
+from zoviz.solvers.sqp.situation import Space
+
+SURE, _PROOF = 2.0, 3.0
+"""Standard errors by which a point must be feasible to count as such, or worse to be dropped; and by which it must
+violate to count as infeasible: there are several looks at several rows."""
+_AS_WELL_KNOWN = 2.0
+"""An equality that is known so many times worse at one candidate than at another counts as violated by the rest."""
+_AT_ODDS = 4.0
+"""Standard deviations between model and calls from which on the model does not count there."""
+_RADIUS = 0.7
+"""The part of the trust region in which the models are trusted to the end."""
+_BACKED_OFF = (0.33, 1.0, 2.0)
+"""Candidates of the model: with so many times the usual back-off."""
+_MORE_CAUTION = 2.0
+"""Where no candidate is confirmed, the next race's are backed off so many times as far, and where all surely violate
+the trust region is so many times as large."""
+_INSIDE = 3.0
+"""Standard errors by which all constraints hold at a point of the archive that is an answer of last resort."""
+_SHARE_OF_CALLS = 1.0 / 3.0
+"""The part of the calls left that a compromise may expect: it and the leader share a half of them, with others."""
+_TINY = 1e-300
+
+
+class Race(NamedTuple):
+    """A race between candidates for the returned point: predictions of the models, and means of the calls so far.
+
+    Attributes
+    ----------
+    points : Array, shape (k, n)
+    predicted, errors : Array, shape (k, 1 + m)
+        The models' outputs and their standard errors, before any call of the race.
+    counts : Array, shape (k,)
+        Calls of the race at each candidate.
+    means : Array, shape (k, 1 + m)
+        Means of the outputs over these calls.
+    alive : ndarray of bool, shape (k,)
+    noise : Array, shape (1 + m,)
+    equal : ndarray of bool, shape (m,)
+        Rows of equality pairs.
+    caution : float
+        What the candidates' usual back-offs were multiplied by.
+    penalty : float
+        Weight of the violation of equalities when candidates are compared.
+    """
+
+    points: Array
+    predicted: Array
+    errors: Array
+    counts: Array
+    means: Array
+    alive: np.ndarray
+    noise: Array
+    equal: np.ndarray
+    caution: float = 1.0
+    penalty: float = 0.0
+
+    def is_over(self, tolerance: Array, left: int) -> bool:
+        """Return whether a race is decided, has none within ``tolerance`` (m,) for sure, or a compromise to try."""
+        decided = self.alive.sum() == 1
+        return bool(decided or not self.is_confirmed(tolerance) or self.compromise(tolerance, left))
+
+    def compromise(self, tolerance: Array, left: int) -> list[Array]:
+        """Return the point (n,) between a better candidate outside and a confirmed leader where constraints hold.
+
+        Constraints are interpolated, and are to hold by the standard errors of a third of the calls that are left.
+        There is none where no leader is confirmed, and where no candidate outside is better by more than the noise.
+        """
+        merit, error = self.merits()
+        possible, _ = self.excess(tolerance)
+        best = self.leader(tolerance)
+        better = merit + SURE * np.hypot(error, error[best]) < merit[best]
+        outside = better & (possible > 0.0) & (self.counts > 0)
+        if possible[best] > 0.0 or not outside.any():
+            return []
+        nearest = int(np.argmin(np.where(outside, possible, np.inf)))
+        margin = SURE * self.noise[1:] / np.sqrt(max(_SHARE_OF_CALLS * left, 1.0)) - tolerance
+        h = self.estimates()[0][:, 1:] + margin
+        rows = ~self.equal & (h[nearest] > 0.0) & (h[best] < h[nearest])
+        share = float((h[nearest, rows] / (h[nearest, rows] - h[best, rows])).max(initial=0.0))
+        way = self.points[best] - self.points[nearest]
+        return [self.points[nearest] + share * way] if 0.0 < share < 1.0 else []
+
+    def is_confirmed(self, tolerance: Array) -> bool:
+        """Return whether the leader of a race is feasible, to ``tolerance`` (m,), by all of its standard errors."""
+        possible, _ = self.excess(tolerance)
+        return bool(possible[self.leader(tolerance)] <= 0.0)
+
+    def calls(self, left: int) -> Array:
+        """Return the points (q, n) of a race's next round: half of the calls left, shared among the live candidates."""
+        alive = np.flatnonzero(self.alive)
+        repeats = left // 2 // len(alive)
+        if repeats < 2:
+            return np.tile(self.points[alive], (left // len(alive) + 1, 1))[:left]
+        return np.repeat(self.points[alive], repeats, axis=0)
+
+    def take_values(self, points: Array, values: Array) -> Race:
+        """Return a race after calls at points (q, n) gave values (q, 1 + m); +inf where one failed."""
+        counts, means = self.counts.copy(), self.means.copy()
+        good = np.isfinite(values).all(axis=1)
+        for i, point in enumerate(self.points):
+            mine = good & (points == point).all(axis=1)
+            if mine.any():
+                more = float(mine.sum())
+                means[i] += (values[mine].mean(axis=0) - means[i]) * more / (counts[i] + more)
+                counts[i] += more
+        return self._replace(counts=counts, means=means)
+
+    def estimates(self) -> tuple[Array, Array]:
+        """Return estimates of all outputs at all candidates and their standard errors, (k, 1 + m) each.
+
+        The precision-weighted mean of model and calls; the calls alone where the two are at odds.
+        """
+        counts = np.maximum(self.counts, _TINY)[:, None]
+        of_calls = np.square(self.noise) / counts
+        of_model = np.maximum(np.square(self.errors), _TINY)
+        odd = np.abs(self.predicted - self.means) > _AT_ODDS * np.sqrt(of_model + of_calls)
+        precision = np.where(odd & (self.counts[:, None] > 0), 0.0, 1.0 / of_model)
+        variance = 1.0 / (precision + 1.0 / of_calls)
+        return variance * (precision * self.predicted + self.means / of_calls), np.sqrt(variance)
+
+    def excess(self, tolerance: Array) -> tuple[Array, Array]:
+        """Return the violations (k,) beyond ``tolerance`` (m,) that are possible by the estimates, and the certain."""
+        estimate, error = self.estimates()
+        h, error = estimate[:, 1:], error[:, 1:]
+        # An equality cannot be told to hold; it counts as met unless it is told not to, where it is known as well as
+        # anywhere: else the candidate of the fewest calls would always pass.
+        unknown = error - _AS_WELL_KNOWN * error.min(axis=0)
+        upper = np.where(self.equal, np.maximum(np.abs(h) - SURE * error, SURE * unknown), h + SURE * error) - tolerance
+        lower = np.where(self.equal, np.abs(h), h) - _PROOF * error - tolerance
+        return upper.max(axis=1, initial=0.0), lower.max(axis=1, initial=0.0)
+
+    def merits(self) -> tuple[Array, Array]:
+        """Return f with a penalty for the violation of equalities, and its standard error, (k,) each.
+
+        By f alone the candidate would win that misses an equality by the most that noise hides.
+        """
+        estimate, error = self.estimates()
+        violation = np.maximum(estimate[:, 1:], 0.0)[:, self.equal].sum(axis=1)
+        doubt = np.square(error[:, 1:])[:, self.equal].sum(axis=1) / 2.0  # both rows of a pair are one output
+        return estimate[:, 0] + self.penalty * violation, np.sqrt(np.square(error[:, 0]) + self.penalty**2 * doubt)
+
+    def leader(self, tolerance: Array) -> int:
+        """Return the index of the best candidate: least merit if surely within ``tolerance`` (m,), else least doubt."""
+        merit, _ = self.merits()
+        possible, certain = self.excess(tolerance)
+        finite = np.isfinite(self.estimates()[0]).all(axis=1) & np.isfinite(possible)
+        possible = np.where(finite, possible, np.inf)
+        sure = possible <= 0.0
+        if sure.any():
+            return int(np.argmin(np.where(sure, merit, np.inf)))
+        undecided = finite & (certain <= 0.0)
+        return int(np.argmin(np.where(undecided | ~undecided.any(), possible, np.inf)))
+
+    def eliminate(self, tolerance: Array) -> Race:
+        """Return a race without candidates surely beyond ``tolerance`` (m,) or surely worse than a feasible leader."""
+        merit, error = self.merits()
+        possible, certain = self.excess(tolerance)
+        best = self.leader(tolerance)
+        alive = self.alive & ~((certain > 0.0) & (certain[best] <= 0.0))
+        if possible[best] <= 0.0:
+            worse = merit - merit[best] > SURE * np.hypot(error, error[best])
+            alive &= ~worse
+        alive[best] = True
+        return self._replace(alive=alive)
+
+
+def begin(
+    descent: Descent,
+    archive: Archive,
+    pairs: Pairs,
+    others: list[Array],
+    space: Space,
+    back_off: float,
+    caution: float = 1.0,
+) -> Race:
+    """Return a race between minimisers of the models with several back-offs, the centre and ``others``, (n,) each.
+
+    The back-offs are the usual ones times ``caution``.
+    """
+    m, model = len(descent.multipliers), descent.fit(archive, pairs, space)
+    spread, equal = descent.spread, pairs.paired(m)
+    trust = _RADIUS * min(1.0, descent.scale * descent.radius / spread)
+    region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
+    points = [descent.centre, *others]
+    for factor in _BACKED_OFF if m else (1.0,):
+        cautious = candidates.candidate(model, region, descent.penalty, equal, caution * factor * back_off, 3.0)
+        points.append(space.clip(descent.centre + space.scale * spread * cautious.u))
+    distinct = np.array([one for i, one in enumerate(points) if not any((one == two).all() for two in points[:i])])
+    u = (distinct - descent.centre) / (space.scale * spread)
+    forecast = np.array([model.value(one) for one in u])
+    reach = np.abs(u).max(axis=1)[:, None]
+    errors = np.hypot([model.standard_error(one) for one in u], model.bias * model.noise * reach**3)
+    errors = np.where(reach > 2.0, np.inf, errors)  # beyond the data the model says nothing
+    k = len(distinct)
+    no_means = np.zeros((k, 1 + m))
+    alive = np.ones(k, dtype=bool)
+    return Race(distinct, forecast, errors, np.zeros(k), no_means, alive, model.noise, equal, caution, descent.penalty)
+
+
+def again(
+    race: Race,
+    descent: Descent,
+    archive: Archive,
+    pairs: Pairs,
+    others: list[Array],
+    space: Space,
+    back_off: float,
+    left: int,
+) -> Race:
+    """Return the race that follows one that is over, with so many calls left.
+
+    Its models know all calls so far, and the compromise takes part. Where no candidate was confirmed, minimisers are
+    backed off farther; where all candidates surely violate, the trust region grows, too, and the point of the archive
+    with the lowest f among those that are surely feasible takes part.
+    """
+    tolerance = space.tolerance
+    if race.is_confirmed(tolerance):
+        others = [*others, *race.compromise(tolerance, left)]
+        return begin(descent, archive, pairs, others, space, back_off)
+    _, certain = race.excess(tolerance)
+    if (certain > 0.0).all():
+        descent.radius = min(_MORE_CAUTION * descent.radius, LARGEST_RADIUS)
+        others = [*others, *archives.surely_inside(archive, pairs, tolerance, _INSIDE)]
+    return begin(descent, archive, pairs, others, space, back_off, _MORE_CAUTION * race.caution)
