@@ -62,7 +62,7 @@ def test_it_prints_a_short_table() -> None:
         *("h1", "-0.010", "(-0.030", "to", "0.010)", "active,", "P", "=", "84", "%"),
         *("1.50", "(1.20", "to", "1.80)"),
     ]
-    assert repr(noisy()) == str(noisy()) and lines[-1] == noisy().sentence
+    assert repr(noisy()) == noisy().sentence == lines[-1]
 
 
 def test_of_values_that_repeat_rows_at_zero_with_a_multiplier_are_active() -> None:

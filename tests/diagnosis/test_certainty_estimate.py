@@ -198,3 +198,8 @@ def test_without_earlier_calls_several_bases_of_axes_tell_the_curvature() -> Non
     y = np.array([bowl(x) for x in plan.points]) + SD * random.standard_normal((120, 3))
     one = certainty(Calls(np.zeros((0, 2)), np.zeros((0, 3))), Calls(plan.points, y), OPTIMUM, BOX, plan)
     assert inside(one.f_star, LOWEST) and inside(one.multipliers[0], WORTH) and one.archive == 0
+
+
+def test_a_corner_of_the_box_holds_every_variable() -> None:
+    one = made(lambda x: np.array([x.sum()]), x=BOX.lower)
+    assert inside(one.f_star, -2.0) and one.directions == () and one.x_star[0] == Interval(-1.0, -1.0, -1.0)

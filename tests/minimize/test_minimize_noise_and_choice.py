@@ -109,7 +109,7 @@ def test_the_choice_is_made_and_said() -> None:
     assert re.search(r"Solvers used: .+ \(\d+ calls\)", result.message)
     assert result.message.startswith(named(result.method).title)
     noisy = minimize(Noisy(0.1), [0.0, 0.0], bounds=BOUNDS, max_calls=400)
-    assert "ZOSQP was chosen for 2 variables, 0 constraints, noisy values and 382 calls" in noisy.message
+    assert "ZOSQP was chosen for 2 variables, 0 constraints, noisy values and 362 calls" in noisy.message
 
 
 @pytest.mark.parametrize("noise", ["deterministic", "independent"])

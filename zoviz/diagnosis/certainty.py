@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -159,7 +160,49 @@ class Certainty:
         text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
         return "\n".join([*text, self.sentence])
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return self.sentence
+
+
+def at_point(
+    x: Array,
+    outputs: Sequence[Interval],
+    p_feasible: Array,
+    activity: Sequence[Activity],
+    noise: Array,
+    calls: int,
+    note: str,
+    multipliers: Sequence[Interval] = (),
+    level: float = 0.95,
+) -> Certainty:
+    """Return what is known of a point alone: nothing of the minimum near it.
+
+    Parameters
+    ----------
+    x, p_feasible, activity, noise, calls, note, level
+        As of ``Certainty``.
+    outputs : sequence of Interval
+        f and h at x.
+    multipliers : sequence of Interval
+        Default: nothing is known.
+    """
+    open_end = Interval(np.nan, 0.0, np.inf)
+    return Certainty(
+        x=x,
+        f_x=outputs[0],
+        f_star=_UNKNOWN,
+        gain=open_end,
+        h_x=tuple(outputs[1:]),
+        p_feasible=p_feasible,
+        activity=tuple(activity),
+        multipliers=tuple(multipliers) or (open_end,) * len(activity),
+        x_star=tuple(Interval(float(one), -np.inf, np.inf) for one in x),
+        directions=(),
+        noise=noise,
+        calls=calls,
+        level=level,
+        note=note,
+    )
 
 
 def exact(
@@ -178,27 +221,22 @@ def exact(
         Largest h that counts as 0.
     """
     at_zero, positive = np.abs(h) <= tolerance, np.nan_to_num(multipliers) > 0.0
-    known = np.isfinite(multipliers)
-    return Certainty(
-        x=x,
-        f_x=Interval(f, f, f),
-        f_star=_UNKNOWN,
-        gain=Interval(np.nan, 0.0, np.inf),
-        h_x=tuple(Interval(float(one), float(one), float(one)) for one in h),
-        p_feasible=(h <= tolerance).astype(float),
-        activity=tuple(
-            Activity.ACTIVE if zero and y else Activity.UNDECIDED if zero else Activity.INACTIVE
-            for zero, y in zip(at_zero, positive, strict=True)
-        ),
-        multipliers=tuple(
-            Interval(0.0, 0.0, 0.0) if not zero else Interval(float(y) if ok else np.nan, 0.0, np.inf)
-            for zero, y, ok in zip(at_zero, multipliers, known, strict=True)
-        ),
-        x_star=tuple(Interval(float(one), -np.inf, np.inf) for one in x),
-        directions=(),
-        noise=np.zeros(len(h) + 1),
-        calls=0,
-        note="values repeat, and no call was made to tell f* and intervals",
+    worth = [
+        Interval(float(y) if np.isfinite(y) else np.nan, 0.0, np.inf) if zero else Interval(0.0, 0.0, 0.0)
+        for zero, y in zip(at_zero, multipliers, strict=True)
+    ]
+    words = np.where(
+        at_zero & positive, Activity.ACTIVE, np.where(at_zero | (h > 0.0), Activity.UNDECIDED, Activity.INACTIVE)
+    )
+    return at_point(
+        x,
+        [Interval(float(one), float(one), float(one)) for one in (f, *h)],
+        (h <= tolerance).astype(float),
+        [Activity(word) for word in words],
+        np.zeros(len(h) + 1),
+        0,
+        "values repeat, and no call was made to tell f* and intervals",
+        worth,
     )
 
 
@@ -214,7 +252,8 @@ def text_of(interval: Interval) -> str:
     digits = int(np.clip(1 - np.floor(np.log10(high - low) + 1e-9), 0, 12))
     size = max(abs(low), abs(high))
     if size >= 1e6 or size < 1e-4:
-        return f"{value:.2e} ({low:.2e} to {high:.2e})"
+        value_, low_, high_ = (f"{end:.2e}" if end else "0" for end in interval)
+        return f"{value_} ({low_} to {high_})"
     return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import t as student
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.diagnosis import local_model
-from zoviz.diagnosis.certainty import Certainty, Direction
+from zoviz.diagnosis.certainty import Certainty, Direction, at_point
 from zoviz.diagnosis.local_minimum import doubtful_bounds, minimum, programme
 from zoviz.diagnosis.local_model import CALLS, Calls, Design, LocalModel
 from zoviz.diagnosis.stationarity import Activity, Interval
@@ -18,7 +17,7 @@ from zoviz.solvers.restart_rules import unit_lengths
 
 CLEARLY = 3.0
 """Standard errors from 0 at which a row, or a multiplier, is told from it."""
-MOST_VARIABLES = 40
+MOST_VARIABLES = 30
 """Free variables up to which a quadratic is fitted: beyond, it is more than a second, and thousands of calls."""
 FEWEST = 4
 """Calls for each of n + 1 below which only x itself is called again."""
@@ -80,14 +79,13 @@ def certainty(
         return _of_repeats(good, x, level, len(fresh.x), note or "too few calls, or too many variables, to tell f*")
     free = box.variable
     rows = _Rows(np.concatenate([good.y, before.y]))
-    model = LocalModel(
-        Calls(before.x[:, free], rows.joined(before.y)),
-        Calls(good.x[:, free], rows.joined(good.y)),
-        x[free],
-        unit_lengths(box.lower[free], box.upper[free], x[free]),
-        plan,
-    )
-    return _Estimate(model, rows, x, box, level).certainty(len(fresh.x), note)
+    unit = unit_lengths(box.lower[free], box.upper[free], x[free])
+    earlier, own = (Calls(calls.x[:, free], rows.joined(calls.y)) for calls in (before, good))
+    try:
+        model = LocalModel(earlier, own, x[free], unit, plan)
+        return _Estimate(model, rows, x, box, level).certainty(len(fresh.x), note)
+    except np.linalg.LinAlgError:  # of values of wildly different sizes: what x alone tells is not lost
+        return _of_repeats(good, x, level, len(fresh.x), note or "the values nearby are too different for a model")
 
 
 def _of_repeats(calls: Calls, x: Array, level: float, made: int, note: str) -> Certainty:
@@ -102,23 +100,7 @@ def _of_repeats(calls: Calls, x: Array, level: float, made: int, note: str) -> C
         Activity.INACTIVE if one.value < -CLEARLY * e else Activity.UNDECIDED
         for one, e in zip(ends, error, strict=True)
     ]
-    nothing = Interval(np.nan, 0.0, np.inf)
-    return Certainty(
-        x=x,
-        f_x=ends[0],
-        f_star=Interval(np.nan, -np.inf, np.inf),
-        gain=nothing,
-        h_x=tuple(ends[1:]),
-        p_feasible=_probability(mean[1:], error[1:], degrees),
-        activity=tuple(low[1:]),
-        multipliers=(nothing,) * m,
-        x_star=tuple(Interval(float(one), -np.inf, np.inf) for one in x),
-        directions=(),
-        noise=sd,
-        calls=made,
-        level=level,
-        note=note,
-    )
+    return at_point(x, ends, _probability(mean[1:], error[1:], degrees), low[1:], sd, made, note, level=level)
 
 
 class _Rows:
@@ -285,12 +267,16 @@ class _Estimate:
 
 
 def _interval(value: float, error: float, degrees: float, level: float) -> Interval:
-    spread = float(student.ppf(0.5 + 0.5 * level, degrees)) * error
+    from scipy.special import stdtrit
+
+    spread = float(stdtrit(degrees, 0.5 + 0.5 * level)) * error
     return Interval(float(value), float(value - spread), float(value + spread))
 
 
 def _probability(h: Array, error: Array, degrees: Array | float) -> Array:
-    return np.asarray(student.cdf(-h / np.maximum(error, 1e-300), degrees))
+    from scipy.special import stdtr
+
+    return np.asarray(stdtr(degrees, -h / np.maximum(error, 1e-300)))
 
 
 def _split(rows: _Rows, worth: list[Interval]) -> list[Interval]:

@@ -41,7 +41,7 @@ POINTS = 1.5
 FEW = 6
 """Degrees of freedom of repeated calls from which on they tell the noise."""
 FARTHEST, NEAREST = 2.0, 400
-"""Earlier points that have a part: within so many radii, and so many at most."""
+"""Earlier points that have a part: within so many radii, and so many distinct ones at most."""
 LOOSE = 3.0
 """Spread of curvatures along the axes, in their own root mean squares: with less f(x) was covered in 83 to 89 %."""
 LEAST_SHARE = 1e-4
@@ -112,7 +112,7 @@ def radius_of(before: Calls, x: Array, unit: Array) -> float:
     radius = MOST_RADIUS
     while radius > least:
         around = (distance > 0.5 * radius) & (distance <= FARTHEST * radius)
-        if around.sum() <= len(x):  # nothing is known of so far away
+        if around.sum() <= 2 * len(x):  # nothing is known of so far away
             radius *= 0.5
             continue
         near = _near(before, x, radius * unit)
@@ -172,7 +172,9 @@ def design(
     axes = np.zeros((bases * roomy.size, n))
     for k in range(bases):
         turned = np.linalg.qr(random.standard_normal((roomy.size, roomy.size)))[0]
-        axes[k * roomy.size : (k + 1) * roomy.size, roomy] = turned / np.abs(turned).max(axis=1, keepdims=True)
+        axes[k * roomy.size : (k + 1) * roomy.size, roomy] = turned / np.abs(turned).max(
+            axis=1, keepdims=True, initial=0.0
+        )
     centre = np.where(held, x + inward * reach, np.clip(x, lower + reach, upper - reach))
     base, inner = np.where(held, x, centre), np.eye(n)[held] * inward
     steps = np.concatenate([axes, -axes]) * reach
@@ -340,11 +342,11 @@ class _Groups:
 
 
 def _near(calls: Calls, x: Array, length: Array) -> Calls:
-    """Return the calls within reach of x, the nearest ones."""
+    """Return the calls within reach of x, at the nearest points."""
     distance = np.abs((calls.x - x) / length).max(axis=1)
-    order = np.argsort(distance, kind="stable")[:NEAREST]
-    order = np.sort(order[distance[order] <= FARTHEST])
-    return Calls(calls.x[order], calls.y[order])
+    distinct = np.unique(distance)
+    keep = distance <= min(FARTHEST, distinct[min(NEAREST, len(distinct)) - 1]) if len(distance) else distance > 0.0
+    return Calls(calls.x[keep], calls.y[keep])
 
 
 def _quadratic(u: Array) -> Array:

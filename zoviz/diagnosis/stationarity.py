@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
@@ -115,6 +114,8 @@ class Place:
 
 def _least_squares(matrix: Array, right: Array) -> Array:
     """Return the nonnegative least-squares solution; zeros where the iteration does not end."""
+    from scipy.optimize import nnls
+
     try:
         return np.asarray(nnls(matrix, right)[0])
     except RuntimeError:

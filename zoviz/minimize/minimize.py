@@ -142,7 +142,8 @@ def minimize(
     calls. Without noise no point is paid for twice. Where the last iterate is better than the best feasible point but
     violates, up to 20 calls go into the boundary between them. Under noise the best point queried is partly the
     luckiest: x is then the better of it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are
-    such means. Where noise is not known, the best point is called again along the run, too, for about 2 % of the calls.
+    such means; up to 16 (n + 1) calls, a twentieth of the budget at most, that had no part in the choice tell then how
+    sure it is. Where noise is not known, the best point is called again along the run, too, for about 2 % of the calls.
 
     Examples
     --------

@@ -17,9 +17,11 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array, Evaluation
+from zoviz.diagnosis.certainty import Certainty, exact
 from zoviz.evaluation.function_call import Failure
 from zoviz.minimize.best_point import BestPoint
 from zoviz.minimize.callbacks import adapted
+from zoviz.minimize.judge import Judge
 from zoviz.minimize.scipy_arguments import set_options
 from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
 from zoviz.oracle.value_source import FoundValues
@@ -79,6 +81,8 @@ class Answer(NamedTuple):
     feasible : bool
         Whether h is within the tolerance; of means of noisy values, within the tolerance and twice their standard
         error. At an optimum on its constraints, half of all means are positive, however exact the point.
+    certainty : Certainty or None
+        None where no call was left for it.
     """
 
     x: Array
@@ -88,6 +92,7 @@ class Answer(NamedTuple):
     calls: int
     failures: int
     feasible: bool
+    certainty: Certainty | None = None
 
 
 class Session:
@@ -110,7 +115,7 @@ class Session:
     ) -> None:
         self._problem, self._settings = problem, dict(settings)
         domain = problem.domain
-        self._best = BestPoint(settings["tolerance"], domain)
+        self._best, self._judge = BestPoint(settings["tolerance"], domain), Judge(problem)
         self._max_calls = defaults.calls_for(domain.n) if max_calls is None else _whole(max_calls, "max_calls", 1)
         # A person's own class of problems has no word for a noise that nobody knows.
         unsaid = UNKNOWN if isinstance(problem, Simulation) else "deterministic"
@@ -172,8 +177,10 @@ class Session:
         noise = self._finish(run, facts, reserve, None if call is None else self._observer(call, run, facts))
         if noise.found:
             left = self._max_calls - facts.calls - int(run.result.calls.sum())
-            facts, reserve = facts._replace(noisy=True), min(MEANS, left)
-        answer = self.answer(run, facts, reserve)
+            facts = facts._replace(noisy=True)
+            reserve = min(self._repeats(facts), left)
+        answer = self.answer(run, facts, min(reserve, self._means()) if facts.noisy else reserve)
+        answer = self._judged(answer, run, facts, reserve - answer.calls)
         # A run that spent its budget in mid-step still tells by its last state what was at work.
         apart = self._apart(calls) if reason or run.spent_calls else ""
         notes = [reason, run.message, apart, "" if run.state is None else run.solver.closing_note(run.state)]
@@ -181,8 +188,10 @@ class Session:
 
     def _finish(self, run: Run, facts: Facts, reserve: int, observer: Callable[[], None] | None) -> NoiseWatch:
         """Carry out a run that leaves ``reserve`` calls for the answer, more if it finds noise; return its watch."""
-        worker = run.prepare(_Recording(self._best), *([] if observer is None else [StepCallback(observer)]))
-        worker.noise.kept = max(0, math.ceil((self._means() - reserve) / self._replicas))
+        worker = run.prepare(
+            _Recording(self._best, self._judge), *([] if observer is None else [StepCallback(observer)])
+        )
+        worker.noise.kept = max(0, math.ceil((self._repeats(facts._replace(noisy=True)) - reserve) / self._replicas))
         worker.clock = self._clock
         if facts.noisy and self._limits.seconds is not None:  # means take time, too
             worker.kept_seconds = min(
@@ -321,6 +330,17 @@ class Session:
             calls, failures = self._retreat(result, reserve)
         return self._best_answer(calls, failures)
 
+    def _judged(self, answer: Answer, run: Run, facts: Facts, calls: int) -> Answer:
+        """Return the answer with its certainty: by further calls under noise, else by what is known."""
+        if not facts.noisy:
+            multipliers = run.result.multipliers[_leader(run.result)]
+            return answer._replace(certainty=exact(answer.x, answer.fun, answer.h, multipliers, self._best.tolerance))
+        if calls < 1 or self._problem.contract != "independent" or self._limits.time_spent(self._clock.now) is not None:
+            return answer
+        judged = self._judge.judge(answer.x, calls, self._values, self._streams.generator("certainty"))
+        calls, failures = answer.calls + judged.calls, answer.failures + judged.failures
+        return answer._replace(certainty=judged.certainty, calls=calls, failures=failures)
+
     def _apart(self, calls: int) -> str:
         """Return the sentence on calls that are not a replica's of the run; empty where there are none."""
         apart = self._max_calls - calls * self._replicas
@@ -363,8 +383,8 @@ class Session:
         return min(MEANS, self._max_calls // 10)
 
     def _repeats(self, facts: Facts) -> int:
-        """Return the number of calls that are left for choosing the answer under noise; else 0."""
-        return self._means() if facts.noisy else 0
+        """Return the number of calls that are left for choosing and judging the answer under noise; else 0."""
+        return self._means() + self._judge.wants(self._max_calls) if facts.noisy else 0
 
     def _retreats(self, solver: Solver) -> int:
         """Return the number of calls that are left for choosing the answer without noise."""
@@ -427,6 +447,10 @@ class Session:
         finite = np.stack([np.where(np.isfinite(x), x, self._best.x) for x in candidates.values()])
         points, repeats = self._problem.domain.project(finite), calls // len(candidates)
         value, made = self._values(np.repeat(points[:, None], repeats, axis=1))
+        if len(points) == 1:  # else they choose one, and are no fair witnesses of it
+            self._judge.enter_fresh(
+                np.repeat(points, repeats, axis=0)[made[0]], Evaluation(value.f[made], value.h[made])
+            )
         good = value.finite
         calls, failures = int(made.sum()), int((made & ~good).sum())
         if not good.any():
@@ -475,6 +499,7 @@ class Session:
             best_x=answer.x.copy() if answer.feasible else np.full_like(answer.x, np.nan),
             best_fun=answer.fun if answer.feasible else np.nan,
             tolerance=np.full(len(answer.h), self._best.tolerance),
+            certainty=answer.certainty,
             seed=self._settings["seed"],
             method=method,
             parameters={} if run is None else dict(run.parameters),
@@ -505,10 +530,15 @@ class Session:
 
 
 class _Recording(RunObserver):
-    """An observer that enters what a run evaluates into a best point."""
+    """An observer that enters what a run evaluates into a best point, and keeps it for the judge."""
 
-    def __init__(self, best: BestPoint) -> None:
-        self.listener, self._best = best.enter, best
+    def __init__(self, best: BestPoint, judge: Judge) -> None:
+        self._best, self._judge = best, judge
+        self.listener = self._enter
+
+    def _enter(self, x: Array, value: Evaluation) -> None:
+        self._best.enter(x, value)
+        self._judge.enter(x, value)
 
     def sized(self, tolerance: Array) -> None:
         self._best.size(tolerance)

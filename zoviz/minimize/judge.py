@@ -1,0 +1,89 @@
+"""The judge of an answer: it keeps the calls that led to it, and tells by fresh ones how sure it is."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.sets import Box
+from zoviz.core.types import Array, Evaluation
+from zoviz.diagnosis.certainty import Certainty
+from zoviz.diagnosis.certainty_estimate import certainty, design
+from zoviz.diagnosis.local_model import CALLS, Calls
+from zoviz.problems.base import Problem
+
+SHARE = 20
+"""One of so many calls of the budget, at most, goes to the judge: half of what used to verify candidates."""
+KEPT = 20_000
+"""Calls that are kept, the newest: those near an answer are made late."""
+
+
+class Judged(NamedTuple):
+    """The certainty of an answer, the calls that it took, and those of them without finite values."""
+
+    certainty: Certainty
+    calls: int
+    failures: int
+
+
+class Judge:
+    """The calls of a session, and what fresh ones say of its answer under noise.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        domain = problem.domain
+        self._box = domain if isinstance(domain, Box) else None
+        self._n, self._problem = domain.n, problem  # which learns m by the first call
+        self._kept: deque[tuple[Array, Array]] = deque()
+        self._count = 0
+        self._fresh: list[Calls] = []
+
+    def enter(self, x: Array, value: Evaluation) -> None:
+        """Keep calls (k, n) that lead to the answer."""
+        self._kept.append((x.copy(), value.stacked))
+        self._count += len(x)
+        while self._count - len(self._kept[0][0]) >= KEPT:
+            self._count -= len(self._kept.popleft()[0])
+
+    def enter_fresh(self, x: Array, value: Evaluation) -> None:
+        """Keep calls (k, n) at an answer that was chosen before them."""
+        self._fresh.append(Calls(x.copy(), value.stacked))
+
+    def wants(self, budget: int) -> int:
+        """Return the fresh calls to be kept for it, of a budget of calls in all."""
+        free = self._n if self._box is None else int(self._box.variable.sum())
+        return min(CALLS * (free + 1), budget // SHARE)
+
+    def judge(
+        self,
+        x: Array,
+        calls: int,
+        evaluate: Callable[[Array], tuple[Evaluation, np.ndarray]],
+        random: np.random.Generator,
+    ) -> Judged:
+        """Tell how sure an answer x (n,) is, by at most so many further calls.
+
+        Parameters
+        ----------
+        evaluate : callable
+            Points (k, n) to their values, and which calls were made.
+        """
+        box, known = self._box or Box(x, x), sum(len(one.x) for one in self._fresh)
+        before = _joined([Calls(*one) for one in self._kept], self._n, self._problem.m)
+        plan = design(x, box, calls + known, random, before)
+        points = plan.points if not known else plan.points[np.argsort((plan.points == x).all(axis=1), kind="stable")]
+        value, made = evaluate(points[:calls])
+        fresh = _joined([*self._fresh, Calls(points[:calls][made], value.stacked[made])], self._n, self._problem.m)
+        return Judged(certainty(before, fresh, x, box, plan), int(made.sum()), int((made & ~value.finite).sum()))
+
+
+def _joined(calls: list[Calls], n: int, m: int) -> Calls:
+    empty = Calls(np.zeros((0, n)), np.zeros((0, m + 1)))
+    return Calls(*(np.concatenate(parts) for parts in zip(empty, *calls, strict=True)))
