@@ -179,12 +179,17 @@ def at_point(
 
     Parameters
     ----------
-    x, p_feasible, activity, noise, calls, note, level
-        As of ``Certainty``.
+    x : Array, shape (n,)
     outputs : sequence of Interval
         f and h at x.
+    p_feasible : Array, shape (m,)
+    activity : sequence of Activity
+    noise : Array, shape (m + 1,)
+    calls : int
+    note : str
     multipliers : sequence of Interval
         Default: nothing is known.
+    level : float
     """
     open_end = Interval(np.nan, 0.0, np.inf)
     return Certainty(

@@ -118,12 +118,15 @@ def minimize(
     -------
     OptimizeResult
         ``x``: the best feasible point queried, else the least violating; ``fun``, ``h``, ``violation`` (the norm) and
-        ``maxcv`` (the largest component; SciPy's ``constr_violation`` too) there; ``tolerance`` (m,): the largest h that counts as feasible, by rows;
+        ``maxcv`` (the largest component, ``constr_violation`` too) there; ``tolerance`` (m,): the largest h that counts
+        as feasible, by rows;
         ``success``: whether x is feasible, under noise whether it may be (no mean of repeated calls there exceeds its
         tolerance by more than twice its standard error); ``status``,
-        ``message``, ``nit``, ``calls`` (``nfev`` too), ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no
-        feasible point was found), ``seed``, ``method``, its ``parameters`` as used, and ``trace``, the course of the
-        run.
+        ``message``, ``nit``, ``calls`` (``nfev`` too), ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun``
+        (NaN where no feasible point was found), ``seed``, ``method``, its ``parameters`` as used, ``trace``, the course
+        of the run, and ``certainty``: how sure this is (``Certainty``). Under noise intervals of f at x, of the optimal
+        value nearby, of the constraints, of x and of what a unit of each limit is worth, and the price of another
+        digit; without, which constraints are active, as far as the method knows. None where no call was left for it.
 
     Raises
     ------
