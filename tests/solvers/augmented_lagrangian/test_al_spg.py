@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.loops import assert_iterations_can_be_begun_anew, played_until
 from zoviz import Run, minimize
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
@@ -15,6 +16,8 @@ from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, PressureVessel
 from zoviz.runs.engine.steering import Change
 from zoviz.solvers import ALSPG
+from zoviz.solvers.augmented_lagrangian.course import ALRun, StepSettings, Task
+from zoviz.solvers.batches import Loop
 from zoviz.solvers.differences import FORWARD
 
 
@@ -171,7 +174,28 @@ def test_a_live_parameter_steers_the_next_step() -> None:
     def course(schedule: list[Change]) -> list[float]:
         run = Run(problem=PressureVessel(), solver=ALSPG(), replicas=1, calls=300, seed=1, schedule=schedule)
         run.run()
-        return [float(state.penalty) for state in run.state.courses]
+        return [float(course.now.penalty) for course in run.state.courses]
 
     steered = course([Change(0, 0, 0.0, "penalty_growth", 4.0, 50.0)])
     assert steered != course([]) and course([]) == course([])
+
+
+@pytest.mark.parametrize("contract", ["deterministic", "common", "independent"])
+def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began(contract: str) -> None:
+    task = Task(np.full(2, -9.0), np.full(2, 9.0), np.full(1, 1e-6), lambda values, scattered: np.zeros(2))
+    start = np.array([3.0, 1.0])
+
+    def values(x: Array) -> Array:
+        noise = np.random.default_rng(abs(int(1e9 * x.sum()))).standard_normal((len(x), 2))
+        return np.array([np.append(*valley(one)) for one in x]) + 0.05 * (contract == "independent") * noise
+
+    def settings(spent: int) -> StepSettings:
+        return StepSettings(contract, 400.0 - spent, 4.0, 5, 10, True, 0.5)
+
+    def begin(run: ALRun) -> Loop:
+        return run.loop(task, 7)
+
+    run = ALRun.begin(start, values(start[None])[0], 3, contract == "independent")
+    made = played_until(400, run, begin, values, settings, 1)
+    assert {batch.purpose for batch in made} >= {"differences", "trial"}
+    assert_iterations_can_be_begun_anew(made, begin, values, settings, 1)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import islice
 
 import numpy as np
 import pytest
 
-from helpers.loops import Batch, played
+from helpers.loops import Batch, assert_iterations_can_be_begun_anew, played_until
 from zoviz import Run
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.oracle.quantum import quantum
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSQP
+from zoviz.solvers.batches import Loop
 from zoviz.solvers.sqp import exact as exacts
 from zoviz.solvers.sqp import sqp_run
 from zoviz.solvers.sqp.elastic_qp import Linearisation, solve
@@ -64,15 +64,7 @@ def batches(
             arm.run.curved = np.ones(len(start), dtype=bool)
         return StepContext(settings(spent), calls - spent, calls, 40, False, False, seed + spent)
 
-    made, spent = [], 1
-    for batch in played(
-        arm, arm.loop(space, lambda values, scattered: quantum(values, 0.0, scattered)), function, context, 1
-    ):
-        made.append(batch)
-        spent += len(batch.points)
-        if spent >= calls:
-            break
-    return made
+    return played_until(calls, arm, lambda one: one.loop(space, rounded), function, context, 1)
 
 
 def first_run(made: list[Batch]) -> list[Batch]:
@@ -341,28 +333,18 @@ def test_whatever_the_budget_the_answer_is_feasible_and_far_better_than_the_star
 
 
 def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began() -> None:
-    """From every beginning of an iteration of a course with mirrored differences, corrections, restarts, last calls."""
+    """In a course with mirrored differences, restarts and last calls."""
     space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
 
     def half(x: Array) -> Array:
         return np.where((x[..., 0] > 1.50000001)[..., None], np.inf, joint(x))
 
+    def begin(arm: Exact) -> Loop:
+        return arm.loop(space, rounded)
+
     def context(spent: int) -> StepContext:
         return StepContext(SETTINGS, 400 - spent, 400, 40, False, False, spent)
 
-    arm, spent = Exact.start(START, joint(START), 1.0), 1
-    whole = []
-    for batch in played(arm, arm.loop(space, rounded), half, context, 1):
-        spent += len(batch.points)
-        whole.append((spent, batch))
-        if spent >= 400:
-            break
-    assert {batch.purpose for _, batch in whole} >= {"differences", "trial", "start", "last calls"}
-    beginnings = [i for i, (_, batch) in enumerate(whole) if batch.anew]
-    assert len(beginnings) > 20
-    for i in beginnings:
-        memory, after = whole[i][1].memory, whole[i + 1 : i + 5]
-        again = played(memory, memory.loop(space, rounded), half, context, whole[i][0])
-        for (_, one), two in zip(after, islice(again, len(after)), strict=True):
-            assert one.purpose == two.purpose
-            np.testing.assert_array_equal(one.points, two.points)
+    made = played_until(400, Exact.start(START, joint(START), 1.0), begin, half, context, 1)
+    assert {batch.purpose for batch in made} >= {"differences", "trial", "start", "last calls"}
+    assert_iterations_can_be_begun_anew(made, begin, half, context, 1)

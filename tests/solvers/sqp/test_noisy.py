@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
-from helpers.loops import played
+from helpers.loops import assert_iterations_can_be_begun_anew, played, played_until
 from zoviz import Run
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSQP
-from zoviz.solvers.batches import copied
+from zoviz.solvers.batches import Loop
 from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.noisy import Noisy
@@ -38,6 +36,10 @@ def context(left: int, budget: int) -> StepContext:
     return StepContext(SETTINGS, left, budget, 40, False, True, left)
 
 
+def begin(arm: Noisy) -> Loop:
+    return arm.loop(SPACE, lambda values, scattered: np.zeros(2))
+
+
 def stranded(generator: np.random.Generator) -> Noisy:
     """Return an arm before its race: outside by 0.03, in a trust region of 0.005, with calls around it."""
     start = np.zeros((2, 2))
@@ -53,12 +55,8 @@ def stranded(generator: np.random.Generator) -> Noisy:
 def answer(seed: int) -> Array:
     """Return the true f and h (2,) where the arm ends, of its last 400 calls."""
     generator = np.random.default_rng(seed)
-    arm, spent = stranded(generator), 0
-    loop = arm.loop(SPACE, lambda values, scattered: np.zeros(2))
-    for batch in played(arm, loop, lambda x: noisy(x, generator), lambda spent: context(400 - spent, 4000)):
-        spent += len(batch.points)
-        if spent == 400:
-            break
+    arm = stranded(generator)
+    played_until(400, arm, begin, lambda x: noisy(x, generator), lambda spent: context(400 - spent, 4000))
     return truth(arm.x)
 
 
@@ -106,12 +104,11 @@ def test_a_quiet_start_tells_nothing_of_the_noise_elsewhere() -> None:
     start, value = np.zeros((2, 2)), truth(np.zeros((1, 2)))
     for values, calls in ((np.tile(value, (8, 1)), 2), (noisy(np.zeros((8, 2)), np.random.default_rng(1)), 1)):
         arm = Noisy.start(start, values[:2], context(398, 400), SPACE)
-        loop = arm.loop(SPACE, lambda values, scattered: np.zeros(2))
 
         def function(x: Array, values: Array = values) -> Array:
             return values[2:] if (x == 0.0).all() and len(x) == 6 else truth(x)
 
-        made = played(arm, loop, function, lambda spent: context(398 - spent, 400))
+        made = played(arm, begin(arm), function, lambda spent: context(398 - spent, 400))
         first = next(made)
         assert first.purpose == "replicate" and (first.memory.archive.degrees == 0.0) == (calls == 2)
         trial = next(batch for batch in made if batch.purpose == "trial")
@@ -133,18 +130,6 @@ def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began() -> N
 
     start = np.zeros((2, 2))
     arm = Noisy.start(start, noisy(start, generator), at(2), SPACE)
-    spent, whole = 2, []
-    for batch in played(arm, arm.loop(SPACE, lambda values, scattered: np.zeros(2)), function, at, 2):
-        spent += len(batch.points)
-        whole.append((spent, batch))
-        if spent == 900:
-            break
-    assert {batch.purpose for _, batch in whole} == {"replicate", "design", "trial", "race"}
-    beginnings = [i for i, (_, batch) in enumerate(whole) if batch.anew]
-    assert len(beginnings) > 10 and whole[-1][1].memory.starts > 1
-    for i in beginnings[::2]:
-        memory, after = copied(whole[i][1].memory), whole[i + 1 : i + 4]
-        again = played(memory, memory.loop(SPACE, lambda values, scattered: np.zeros(2)), function, at, whole[i][0])
-        for (_, one), two in zip(after, islice(again, len(after)), strict=True):
-            assert one.purpose == two.purpose
-            np.testing.assert_array_equal(one.points, two.points)
+    made = played_until(900, arm, begin, function, at, 2)
+    assert {batch.purpose for batch in made} == {"replicate", "design", "trial", "race"} and arm.starts > 1
+    assert_iterations_can_be_begun_anew(made, begin, function, at, 2)

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import param
 
-from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Scale
-from zoviz.core.ranking import best_of
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.core.units import as_box
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmented_lagrangian.course import (
-    NOTHING,
-    REPEATS,
-    START,
-    SWEEP,
-    TRIAL,
-    begin,
-    multipliers,
-    take_values,
-)
-from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
+from zoviz.solvers.augmented_lagrangian.course import ALRun, StepSettings, Task
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.batches import Course, Loop, Loops
 from zoviz.solvers.replica_batches import evaluate_each
 
 _REPEATS = 7
@@ -44,13 +34,12 @@ class ALSPGState(NamedTuple):
 
 
 _PURPOSES = {
-    REPEATS: Purpose.NOISE,
-    START: Purpose.START,
-    SWEEP: Purpose.DIRECTIONS,
-    TRIAL: Purpose.LINE_SEARCH,
-    NOTHING: Purpose.START,
+    "repeats": Purpose.NOISE,
+    "start": Purpose.START,
+    "differences": Purpose.DIRECTIONS,
+    "trial": Purpose.LINE_SEARCH,
 }
-"""What a ledger has the points for that a course is waiting for."""
+"""What a ledger has the points for that a loop asks for."""
 
 
 class ALSPG(Solver):
@@ -128,48 +117,52 @@ class ALSPG(Solver):
         """Return None: AL-SPG asks for no constants."""
         return None
 
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._loops = Loops()
+
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALSPGState:
         """Evaluate the starts (R, n), at one call per replica."""
         seeds = (streams.uniform("restarts", 1)[:, 0] * 2**31).astype(np.int64)
-        value = oracle(x0)
-        setting = self._setting(oracle, oracle.remaining)
-        courses = [
-            begin(x, np.concatenate([[f], h]), one, int(seed), _REPEATS)
-            for x, f, h, seed, one in zip(x0, value.f, value.h, seeds, setting, strict=True)
-        ]
-        return ALSPGState(x0, np.zeros((len(x0), oracle.m)), value, courses)
+        value, noisy = oracle(x0), oracle.contract == "independent"
+        rows = zip(x0, value.stacked, seeds, strict=True)
+        runs = [ALRun.begin(x, own, int(seed), noisy) for x, own, seed in rows]
+        return self._state(self._loops.begin(runs, self._loop(oracle), x0, "start"), noisy)
 
     def done(self, state: ALSPGState, active: np.ndarray) -> str | None:
         """Return a sentence where no replica of the mask ``active`` (R,) has anything left to try; else None.
 
         So it is where bounds fix every variable, and at the end of the first run where restarts are off.
         """
-        if all(len(course.queue) == 0 for course, on in zip(state.courses, active, strict=True) if on):
+        if all(course.over for course, on in zip(state.courses, active, strict=True) if on):
             return "Nothing is left to try: the bounds leave no variable free, or restarts are off."
         return None
 
     def step(self, state: ALSPGState, oracle: Oracle, streams: Streams) -> tuple[ALSPGState, Info]:
-        """Evaluate the next points of every replica's course: a sweep, a trial, or a part of a batch."""
+        """Evaluate the next points of every replica's loop: a sweep, a trial, or a part of a batch."""
         oracle.resample()
         width = oracle.n + 1  # the same at every step: the noise a replica sees must not depend on the others
-        requests = [course.queue[len(course.answers) :][:width] for course in state.courses]
-        counts = np.array([len(points) for points in requests]) * oracle.active
-        able = oracle.affords(counts)
-        if not (counts * able).any():
-            raise BudgetSpent
-        counts = counts * able
-        points = [own[:count] for own, count in zip(requests, counts, strict=True)]
-        with oracle.purpose([_PURPOSES[course.waiting] for course in state.courses]):
-            answers = evaluate_each(oracle, points, state.x, width).value.stacked
-        courses, setting = list(state.courses), self._setting(oracle, oracle.remaining)
-        for r in np.flatnonzero(counts * oracle.active):
-            courses[r] = _after_answers(courses[r], points[r], answers[r, : counts[r]], setting[r])
+        own = self.penalty_growth, self.window, self.memory, self.restarts, self.elsewhere
+        settings = [
+            StepSettings(oracle.contract, float(left), *own) if active else None
+            for left, active in zip(oracle.remaining, oracle.active, strict=True)
+        ]
+
+        def evaluate(points: list[Array]) -> Array:
+            whole = [one.reshape(len(one), oracle.n) for one in points]
+            return evaluate_each(oracle, whole, state.x, width).value.stacked
+
+        courses = self._loops.step(state.courses, settings, self._loop(oracle), oracle, _PURPOSES, evaluate)
         after = self._state(courses, oracle.contract == "independent")
         return after, Info(np.full(len(courses), np.nan), state.x, state.y, np.nan)
 
+    def close(self) -> None:
+        """Let go of the loops."""
+        self._loops.close()
+
     def is_blind(self, state: ALSPGState) -> np.ndarray:
         """Return the replicas whose values are rounded so coarsely that they hardly change over a difference, (R,)."""
-        return np.array([course.blind for course in state.courses])
+        return np.array([course.now.blind for course in state.courses])
 
     def begin_again(self, state: ALSPGState, x: Array, oracle: Oracle, streams: Streams) -> ALSPGState:
         """Return the state of a new beginning at x (R, n): batches of directions grow where values are noisy."""
@@ -177,7 +170,7 @@ class ALSPG(Solver):
 
     def stage(self, state: ALSPGState) -> int:
         """Return the number of restarts so far, the largest of the replicas'."""
-        return max(course.restart for course in state.courses)
+        return int(max(course.now.restart for course in state.courses))
 
     def stage_title(self, number: int) -> str:
         """Return the title of a stage, "start 1" for the first, whose number is 0."""
@@ -185,41 +178,28 @@ class ALSPG(Solver):
 
     def figures(self, state: ALSPGState) -> dict[str, Array]:
         """Return the reach of the next step, the number of iterates in memory and that of starts, (R,) each."""
+        runs = [course.now for course in state.courses]
         return {
-            "trust_radius": np.array([course.reach for course in state.courses]),
-            "archive": np.array([float(len(course.points)) for course in state.courses]),
-            "starts": np.array([1.0 + course.restart for course in state.courses]),
+            "trust_radius": np.array([run.reach for run in runs]),
+            "archive": np.array([float(len(run.points)) for run in runs]),
+            "starts": np.array([1.0 + run.restart for run in runs]),
         }
 
     def sketch(self, state: ALSPGState) -> Sketch:
         """Return the reach of the next step around the iterate, and the last batch."""
-        course = state.courses[0]
-        purpose = "differences" if course.purpose == SWEEP else course.purpose
-        return Sketch(course.x.copy(), course.reach * course.length, course.probes.copy(), purpose)
+        course, run = state.courses[0], state.courses[0].now
+        return Sketch(run.x.copy(), run.reach * run.length, course.probes.copy(), course.purpose)
 
     def _state(self, courses: list[Course], noisy: bool) -> ALSPGState:
         """Return the state that these courses are in."""
-        points = np.array([course.x if noisy else course.best_x for course in courses])
-        values = np.array([course.value if noisy else course.best for course in courses])
-        duals = np.array([multipliers(course) for course in courses]).reshape(len(courses), -1)
+        runs = [course.now for course in courses]
+        points = np.array([run.x if noisy else run.best_x for run in runs])
+        values = np.array([run.value if noisy else run.best for run in runs])
+        duals = np.array([run.multipliers for run in runs]).reshape(len(runs), -1)
         return ALSPGState(points, duals, Evaluation(values[:, 0].copy(), values[:, 1:].copy()), courses)
 
-    def _setting(self, oracle: Oracle, remaining: Array) -> list[Setting]:
-        """Return the settings of every replica's course."""
+    def _loop(self, oracle: Oracle) -> Callable[[ALRun], Loop]:
+        """Return what begins the loop of a replica."""
         box = Box.of(as_box(oracle.domain) or oracle.domain)
-        tolerance = np.broadcast_to(np.asarray(oracle.tolerance, dtype=float), (oracle.m,))
-        return [
-            Setting(
-                box.lower, box.upper, tolerance, oracle.contract, float(one),
-                self.penalty_growth, self.window, self.memory, self.restarts, self.elsewhere,
-                oracle.quantum,
-            )
-            for one in remaining
-        ]  # fmt: skip
-
-
-def _after_answers(course: Course, points: Array, answers: Array, setting: Setting) -> Course:
-    """Return the course after values (k, m + 1) at points (k, n), and with the best of these where it is better."""
-    best_x, best = best_of(course.best_x, course.best, points, answers, setting.tolerance)
-    course = course._replace(best_x=best_x, best=best, probes=points.copy(), purpose=course.waiting)
-    return take_values(course, answers, setting)
+        task = Task(box.lower, box.upper, np.broadcast_to(oracle.tolerance, (oracle.m,)), oracle.quantum)
+        return lambda run: run.loop(task, _REPEATS)

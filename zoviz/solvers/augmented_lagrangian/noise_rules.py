@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.solvers.augmented_lagrangian.course_state import Setting
 
 _SHORTEST, _LONGEST = 1e-3, 0.25
 """First lengths of the differences, relative to max(1, |x|), whatever the noise."""
@@ -30,7 +29,7 @@ def difference_lengths(x: Array, noise: Array) -> Array:
     return min(max(share, _SHORTEST), _LONGEST) * np.maximum(1.0, np.abs(x))
 
 
-def widened(radius: Array, bends: Array, noise: float, setting: Setting) -> Array:
+def widened(radius: Array, bends: Array, noise: float, lower: Array, upper: Array) -> Array:
     """Return the difference lengths (n,) of the next sweep, from second differences of the augmented Lagrangian.
 
     Parameters
@@ -39,15 +38,15 @@ def widened(radius: Array, bends: Array, noise: float, setting: Setting) -> Arra
         Lengths and phi(x + r e_i) + phi(x - r e_i) - 2 phi(x).
     noise : float
         Standard deviation of phi.
-    setting : Setting
+    lower, upper : Array, shape (n,)
     """
     curvature = np.maximum(np.abs(bends), noise) / np.square(np.maximum(radius, 1e-300))
     ideal = _SIGNAL * np.sqrt(noise / np.maximum(curvature, 1e-300))
-    room = np.where(np.isfinite(setting.upper - setting.lower), 0.25 * (setting.upper - setting.lower), np.inf)
+    room = np.where(np.isfinite(upper - lower), 0.25 * (upper - lower), np.inf)
     return np.minimum(np.minimum(np.maximum(ideal, radius / _CHANGE), radius * _CHANGE), np.maximum(room, 1e-300))
 
 
-def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, noise: float, setting: Setting) -> int:
+def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, noise: float, left: float) -> int:
     """Return the calls on each side of the next sweep: more where noise hides the gradient and the budget covers it.
 
     Parameters
@@ -58,10 +57,11 @@ def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, nois
         The gradient that the sweep gave, the variables' scales, and the lengths of the differences.
     noise : float
         Standard deviation of the augmented Lagrangian.
-    setting : Setting
+    left : float
+        Calls that the budget still covers.
     """
     variance = np.square(length * noise / np.maximum(radius, 1e-300)).sum() / (2.0 * batch)
     if variance <= _SHARE * np.square(gradient).sum():
         return batch
     more = int(np.ceil(_GROWTH * batch))
-    return more if setting.remaining > _ROUNDS * more * 2 * len(length) else batch
+    return more if left > _ROUNDS * more * 2 * len(length) else batch

@@ -17,22 +17,14 @@ from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers import differences
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.batches import ANEW, Course, Loop, Loops, Turn
+from zoviz.solvers.batches import ANEW, Course, Loop, Loops
 from zoviz.solvers.replica_batches import evaluate_each
-from zoviz.solvers.sqp.archive import Archive, Pairs
-from zoviz.solvers.sqp.descent import Descent
-from zoviz.solvers.sqp.elastic_qp import Step
-from zoviz.solvers.sqp.exact import Exact, SQPRun
-from zoviz.solvers.sqp.noisy import Basin, Noisy
-from zoviz.solvers.sqp.race import Race
-from zoviz.solvers.sqp.regression import Prior
+from zoviz.solvers.sqp.exact import Exact
+from zoviz.solvers.sqp.noisy import Noisy
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
 
 _LEAST_WIDTH = 40
 """Points of a batch at most, unless two sweeps are more."""
-ARMS = (Exact, SQPRun, Step, Noisy, Archive, Pairs, Basin, Descent, Prior, Race)
-STATES = (Course, Turn, StepContext, Settings, *ARMS)
-"""Classes of what a replica's state is made of: a stored run finds them in the module of its solver."""
 
 
 @dataclass
