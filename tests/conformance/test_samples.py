@@ -118,7 +118,7 @@ def assert_counted(problem: Problem, solver: Solver, patch: pytest.MonkeyPatch, 
     result = run.run()
     assert result.samples.tolist() == [counter.xi] * replicas and counter.xi + counter.zeta > 0
     assert result.zeta_samples.tolist() == [counter.zeta] * replicas
-    assert (run.progress.samples, run.progress.zeta_samples) == (counter.xi, counter.zeta)
+    assert (run.progress.counts["samples"], run.progress.counts["zeta_samples"]) == (counter.xi, counter.zeta)
     return run
 
 

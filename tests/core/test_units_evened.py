@@ -43,7 +43,7 @@ def shown(
     problem: BlackBox, estimator: object, replicas: int = 2, limit: int | None = None, seed: int = 3
 ) -> tuple[Units, int]:
     streams = Streams(seed, replicas)
-    oracle = Oracle(problem, streams, limit)
+    oracle = Oracle(problem, streams, {"calls": limit})
     present(problem, oracle, problem.initial(streams), streams, estimator)
     assert (oracle.calls == oracle.spent).all() and not oracle.any_failed
     return oracle.units, oracle.spent

@@ -156,7 +156,7 @@ def test_noise_is_looked_through_as_far_as_the_budget_covers(n: int) -> None:
         problem = Flat(lambda x: (0.0, np.zeros(1)), bounds=[(-1, 1)] * n, x0=[0.0] * n, joint=True, m=1)
         problem.noise = "independent"
         streams = Streams(0, 1)
-        oracle = Oracle(problem, streams, calls)
+        oracle = Oracle(problem, streams, {"calls": calls})
         constants_of(problem, oracle, problem.initial(streams), streams)
         spent.append(int(oracle.calls[0]))
     c = min(n, 10)

@@ -54,7 +54,7 @@ def test_under_noise_and_off_the_memory_every_call_is_made() -> None:
 
 def test_known_points_are_given_at_no_call_and_noise_is_asked_for_all_the_same() -> None:
     diary = Diary(bowl)
-    oracle = Oracle(BlackBox(diary, half, bounds=BOX, m=2), Streams(0, 2), limit=3, remembers=True)
+    oracle = Oracle(BlackBox(diary, half, bounds=BOX, m=2), Streams(0, 2), budgets={"calls": 3}, remembers=True)
     x = np.random.default_rng(0).uniform(0, 2, (2, 2, 3))
     first = oracle(x)
     again = oracle(x)

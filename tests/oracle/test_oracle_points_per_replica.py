@@ -39,7 +39,7 @@ def test_only_wanted_points_are_evaluated_and_charged(noise: str) -> None:
 
 
 def test_the_budget_is_each_replicas_own() -> None:
-    oracle = Oracle(problem(), Streams(0, 3), limit=4)
+    oracle = Oracle(problem(), Streams(0, 3), budgets={"calls": 4})
     oracle(points(), WANTED)
     assert oracle.affords(np.array([2, 3, 4])).tolist() == [False, True, True]
     assert oracle.remaining.tolist() == [1.0, 3.0, 4.0]

@@ -28,7 +28,7 @@ class Holed(NonconvexQCQP):
 
 
 def oracle(limit: int | None = None, noise: str = "deterministic") -> Oracle:
-    return Oracle(Holed(n=4, noise=noise, noise_scale=0.1), Streams(0, 3), limit)
+    return Oracle(Holed(n=4, noise=noise, noise_scale=0.1), Streams(0, 3), {"calls": limit})
 
 
 def points(count: int) -> Array:

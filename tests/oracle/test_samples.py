@@ -37,7 +37,7 @@ def test_a_probe_that_is_masked_out_and_a_frozen_replica_see_none() -> None:
 
 
 def test_the_budget_is_never_exceeded_and_nothing_is_counted_beyond_it() -> None:
-    oracle = Oracle(StochasticQP(n=9), Streams(0, 2), sample_limit=10)
+    oracle = Oracle(StochasticQP(n=9), Streams(0, 2), budgets={"samples": 10})
     first, x = FirstOrder(oracle), np.zeros((2, 9))
     oracle.resample(7)
     for _ in range(3):

@@ -17,7 +17,7 @@ from zoviz.runs.engine import startup
 from zoviz.runs.engine.checkpoint import restore, snapshot
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.steering import Change
-from zoviz.runs.engine.stopping import Progress
+from zoviz.runs.engine.stopping import BUDGETS, Progress
 from zoviz.runs.engine.worker import StepCallback
 from zoviz.runs.repeat import onward
 from zoviz.runs.script import script
@@ -158,7 +158,7 @@ def test_a_fork_has_a_way_to_go(budgets: Any, counters: Any, place: int, expecte
     iterations, calls, spent = counters
     source = SimpleNamespace(
         initial=RunSpec(NonconvexQCQP(), ZOSPLM(), iterations=budgets[0], calls=budgets[1], seconds=3.0),
-        progress=Progress(iterations, calls, 1.0, 1.0),
+        progress=Progress(dict.fromkeys(BUDGETS, 0) | {"iterations": iterations, "calls": calls}, 1.0),
         spent_calls=spent,
     )
     assert onward(source, place) == {

@@ -26,7 +26,7 @@ def test_the_budget_ends_it_and_leaves_out_a_last_step_that_it_does_not_cover() 
     result = run.run()
     assert result.message.startswith("The budget of 52 samples is spent.") and result.nit == 10
     assert result.samples.tolist() == [50, 50] and result.polished is None and run.spent_calls
-    assert run.progress.samples == 50 and run.progress.fraction == pytest.approx(50 / 52)
+    assert run.progress.counts["samples"] == 50 and run.progress.fraction == pytest.approx(50 / 52)
 
 
 def test_a_budget_that_is_spent_together_with_another_leaves_the_last_step() -> None:
@@ -48,8 +48,10 @@ def test_a_budget_of_zeta_ends_it_and_sizes_its_steps(solver: LinearMethod) -> N
     result = run.run()
     assert result.message.startswith("The budget of 100 samples of zeta is spent.") and run.spent_calls
     assert run.resolved["horizon"] == 100 // (copies * solver.batch_size)
-    assert (result.zeta_samples <= 100).all() and result.zeta_samples.tolist() == [run.progress.zeta_samples] * 2
-    assert run.progress.fraction == pytest.approx(run.progress.zeta_samples / 100)
+    assert (result.zeta_samples <= 100).all() and result.zeta_samples.tolist() == [
+        run.progress.counts["zeta_samples"]
+    ] * 2
+    assert run.progress.fraction == pytest.approx(run.progress.counts["zeta_samples"] / 100)
 
 
 def test_a_store_keeps_zeta_and_a_fork_has_as_much_again(tmp_path: Path) -> None:
@@ -59,7 +61,7 @@ def test_a_store_keeps_zeta_and_a_fork_has_as_much_again(tmp_path: Path) -> None
         run.run()
         stored = store.load(run.id)
         assert (stored.record.samples, stored.record.zeta_samples) == (10, 30)
-        assert stored.progress == run.progress and stored.limits.zeta_samples == 30
+        assert stored.progress == run.progress and stored.limits["zeta_samples"] == 30
         assert stored.hits[0].zeta_samples.tolist() == [0, 0]
         assert onward(stored, 10)["zeta_samples"] == 60
         again = stored.resume(zeta_samples=45).run()
@@ -83,7 +85,7 @@ def test_a_store_keeps_them_and_a_run_that_goes_on_has_counted_all(tmp_path: Pat
         run = run_of(samples=33, targets={"violation": 1e3}, store=store)
         run.run()
         stored = store.load(run.id)
-        assert stored.record.samples == stored.progress.samples == 30 and stored.limits.samples == 33
+        assert stored.record.samples == stored.progress.counts["samples"] == 30 and stored.limits["samples"] == 33
         assert stored.result.samples.tolist() == [30, 30] and stored.result.zeta_samples.tolist() == [0, 0]
         assert stored.hits[0].samples.tolist() == [0, 0]
         np.testing.assert_array_equal(stored.trace["samples"], run.trace["samples"])

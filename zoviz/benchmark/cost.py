@@ -43,7 +43,7 @@ def cost_of(study: Study) -> Cost:
     A trial costs calls of the black box: four sweeps of n + 1 for each replica of each run, at most.
     """
     specs = [study.spec(cell.id) for cell in study.missing]
-    calls = sum((one.limits.calls or 0) * one.replicas for one in specs)
+    calls = sum((one.calls or 0) * one.replicas for one in specs)
     seconds = list(_estimates(specs))
     mean = sum(seconds) / len(seconds) if seconds else float("nan")
     whole = sum(seconds) + mean * (len(specs) - len(seconds)) if specs else 0.0
@@ -56,7 +56,7 @@ def _estimates(specs: Iterable[RunSpec]) -> Iterator[float]:
     for spec in specs:
         if time.perf_counter() - began > _LONGEST:
             return
-        budget = spec.limits.calls
+        budget = spec.calls
         if budget is None:
             continue
         sweep = spec.problem.domain.n + 1

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core import defaults
 from zoviz.runs.engine.spec import RunSettings
-from zoviz.runs.engine.stopping import Limits
+from zoviz.runs.engine.stopping import BUDGETS
 
 
 def store_option(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
-def budget_options(group: argparse._ActionsContainer, names: Iterable[str] = Limits._fields, more: str = "") -> None:
+def budget_options(group: argparse._ActionsContainer, names: Iterable[str] = BUDGETS, more: str = "") -> None:
     """Declare an option for each of some budgets, as ``RunSettings`` describes it."""
     for name in names:
         setting = RunSettings.param[name]

@@ -14,8 +14,8 @@ import numpy as np
 from tqdm import tqdm
 
 from zoviz.cli.command import FAILED, FINE, INFEASIBLE, INTERRUPTED, number, say, show
+from zoviz.oracle.samples import COUNTED
 from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
-from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
 
 _EVERY = 0.1
@@ -128,7 +128,8 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
         print(f"violation  {_spread(result.violation)}")
         print(_short(str(run.best_design)))
         seconds = run.progress.seconds
-        counts = [f"{int(result.calls.max()):,} calls", *_samples(result)]
+        most = {word: int(getattr(result, name).max()) for name, word in COUNTED.items()}
+        counts = [f"{count:,} {word}" for word, count in most.items() if count or word == COUNTED["calls"]]
         print(f"{', '.join(counts)} x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
         if store:
             print(f"run {run.id[:8]} in {store}")
@@ -146,12 +147,6 @@ def _short(text: str) -> str:
     lines = text.splitlines()
     more = [f"... and {len(lines) - _MOST_LINES} more (use --json for all)"] if len(lines) > _MOST_LINES else []
     return "\n".join([*lines[:_MOST_LINES], *more])
-
-
-def _samples(result: Result) -> list[str]:
-    """The samples of xi and of zeta in words, where there are some."""
-    names = {"samples": result.samples, "samples of zeta": result.zeta_samples}
-    return [f"{int(count.max()):,} {name}" for name, count in names.items() if count.max(initial=0) > 0]
 
 
 def _spread(values: np.ndarray) -> str:
@@ -174,9 +169,7 @@ def _document(run: Run, best: int | None) -> dict[str, Any]:
         "seed": result.seed,
         "iterations": result.nit,
         "seconds": run.progress.seconds,
-        "calls": result.calls,
-        "samples": result.samples,
-        "zeta_samples": result.zeta_samples,
+        **{name: getattr(result, name) for name in COUNTED},
         "failures": result.failures,
         "fun": result.fun,
         "violation": result.violation,

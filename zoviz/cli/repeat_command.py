@@ -9,11 +9,12 @@ from zoviz.cli.command import Command, UsageError
 from zoviz.cli.options import budget_options, json_option, store_option, trust_option
 from zoviz.cli.parse import read, split
 from zoviz.cli.progress import Watch, report
+from zoviz.runs.engine.stopping import BUDGETS
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.parameter_lookup import owner
 
-BUDGETS = ("calls", "samples", "zeta_samples", "iterations")
+COUNTS = tuple(name for name in BUDGETS if name != "seconds")
 """Budgets that a fork may have others of."""
 
 
@@ -36,7 +37,7 @@ class RepeatCommand(Command):
         if self.name == "fork":
             parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
             parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
-            budget_options(parser, BUDGETS, " Default: as before.")
+            budget_options(parser, COUNTS, " Default: as before.")
         trust_option(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)
@@ -67,5 +68,5 @@ class RepeatCommand(Command):
         for name, text in pairs:
             holder, own = owner(stored.problem, stored.solver, f"solver.{name}")
             changes[name] = read(holder.param[own], text, name)
-        budgets = {name: getattr(args, name) for name in BUDGETS if getattr(args, name) is not None}
+        budgets = {name: getattr(args, name) for name in COUNTS if getattr(args, name) is not None}
         return stored.fork(args.at, changes, **budgets)

@@ -33,7 +33,7 @@ def run_standard(args: argparse.Namespace, name: str) -> int:
     every = list(studies(form, open_store(args, create=True), name))
     if args.plan:
         for noise, study in every:
-            calls = sum((study.spec(cell.id).limits.calls or 0) * form.replicas for cell in study.missing)
+            calls = sum((study.spec(cell.id).calls or 0) * form.replicas for cell in study.missing)
             print(f"{noise}: {len(study.missing)} of {len(study.cells)} runs to do, {calls} calls.")
         return FINE
     executor = dask(args.dask) if args.dask else None

@@ -132,7 +132,7 @@ class Session:
         seconds = self._settings["seconds"]
         # One clock, the run's too; what is no number is refused with the run's settings.
         self._clock, self._asked = Stopwatch(), False
-        self._limits = Limits(None, None, float(seconds) if isinstance(seconds, Real) else None)
+        self._limits = Limits(seconds=float(seconds) if isinstance(seconds, Real) else None)
         if isinstance(problem, Simulation):
             problem.lend_evaluator()
 
@@ -193,9 +193,9 @@ class Session:
         )
         worker.noise.kept = max(0, math.ceil((self._repeats(facts._replace(noisy=True)) - reserve) / self._replicas))
         worker.clock = self._clock
-        if facts.noisy and self._limits.seconds is not None:  # means take time, too
+        if facts.noisy and self._limits["seconds"] is not None:  # means take time, too
             worker.kept_seconds = min(
-                reserve * self._clock.now / (facts.calls + facts.starts), 0.1 * self._limits.seconds
+                reserve * self._clock.now / (facts.calls + facts.starts), 0.1 * self._limits["seconds"]
             )
         worker.work()
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,17 +44,15 @@ class Oracle:
     problem : Problem
     streams : Streams
         Source of the noise; also says R.
-    limit : int, optional
-        Budget of oracle calls per replica: a request that would exceed it raises ``BudgetSpent`` before anything is
-        evaluated.
+    budgets : mapping
+        Budgets per replica by the names of ``COUNTED``, None is unlimited; other names are left alone. A request that
+        would exceed one raises ``BudgetSpent`` before anything is evaluated.
     feasibility_tolerance : float, array of shape (m,), or None
         Largest h that counts as feasible, in the user's units. None: ``defaults.FEASIBILITY_TOLERANCE`` in units of
         each row's size, which ``set_units`` tells of a scaled black box, and 0 of one whose size is not known; of other
         problems sizes count as 1.
     source : ValueSource, optional
         Who answers in the problem's place, e.g. a log of what was paid for; default: the problem itself.
-    sample_limit, zeta_limit : int, optional
-        Budgets of samples of xi and of zeta per replica, heeded in the same way, in a stage too.
     listeners : sequence of callable
         Called with the points (k, n) of every request that are evaluated, and with their values, noise included, both
         in the user's units.
@@ -116,18 +115,17 @@ class Oracle:
         self,
         problem: Problem,
         streams: Streams,
-        limit: int | None = None,
+        budgets: Mapping[str, Any] = MappingProxyType({}),
         feasibility_tolerance: float | Array | None = defaults.FEASIBILITY_TOLERANCE,
         source: ValueSource | None = None,
-        sample_limit: int | None = None,
-        zeta_limit: int | None = None,
         listeners: Sequence[Listener] = (),
         remembers: bool = False,
         proceed: Callable[[], object] | None = None,
     ) -> None:
         replicas = streams.replicas
         self._proceed, self._pointwise, self._listeners = proceed, problem.pointwise, tuple(listeners)
-        self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
+        self._problem, self._streams, self._source = problem, streams, source
+        self._limit: int | None = budgets.get("calls")
         given = defaults.FEASIBILITY_TOLERANCE if feasibility_tolerance is None else feasibility_tolerance
         self.tolerance = self.user_tolerance = np.full(problem.m, given, dtype=float)
         # What is asked before the sizes of rows are known waits for them: (x, place, value, X as it was then) each.
@@ -150,14 +148,14 @@ class Oracle:
         self.counts: dict[str, np.ndarray] = {}
         self.failures, self.ledger = np.zeros(replicas, dtype=np.int64), Ledger(replicas)
         self._purpose: Purpose | tuple[Purpose, ...] | None = None
-        self.samples = SampleCounts(replicas, sample_limit, zeta_limit)
+        self.samples = SampleCounts(replicas, budgets)
         self.sampled = problem.contract != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
         self.remembers, self._kept_back, self._kept_in_logs = remembers and problem.pointwise, 0, True
         self._memory = Memory(replicas, self.n, self.m, self._lasting)
         self.recalled, self.idle = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
         self._stage: Stage | None = None
-        self._ceiling: int | Array | None = limit  # the budget, in a stage its limit too
+        self._ceiling: int | Array | None = self._limit  # the budget, in a stage its limit too
         self.active = self.run_active = np.ones(replicas, dtype=bool)
         self.failed, self.any_failed, self.all_active = np.zeros(replicas, dtype=bool), False, True
         self.best_f, self.best_x = np.full(replicas, np.inf), np.full((replicas, self.n), np.nan)
@@ -174,6 +172,17 @@ class Oracle:
     def spent(self) -> int:
         """The number of calls of a replica that was never frozen."""
         return self._spent
+
+    @property
+    def counted(self) -> dict[str, np.ndarray]:
+        """What each replica has used of what budgets limit, (R,) of int each, by the names of ``COUNTED``."""
+        return {"calls": self.calls, "samples": self.samples.xi, "zeta_samples": self.samples.zeta}
+
+    @property
+    def most_counted(self) -> dict[str, int]:
+        """The same of the replica that has used most: of calls, of one that was never frozen."""
+        most = {name: int(count.max()) for name, count in self.counted.items()}
+        return most | {"calls": self._spent}
 
     @property
     def stands_still(self) -> bool:

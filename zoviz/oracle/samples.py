@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from zoviz.core.errors import BudgetSpent
+
+COUNTED = {"calls": "oracle calls", "samples": "samples", "zeta_samples": "samples of zeta"}
+"""What an oracle counts for each replica and may have a budget of, in the words of sentences."""
 
 XI, ZETA = 0, 1
 """Parts of a sample: xi of the objective, and zeta, of which there may be several copies, each a part of its own."""
@@ -29,8 +33,8 @@ class SampleCounts:
     Parameters
     ----------
     replicas : int
-    limit, zeta_limit : int, optional
-        Budgets of samples of xi and of zeta per replica.
+    budgets : mapping
+        Budgets per replica by name, of which "samples" and "zeta_samples" count here; None is unlimited.
 
     Attributes
     ----------
@@ -40,21 +44,11 @@ class SampleCounts:
         Samples of zeta: of rows A, b that are only sampled; of a bilevel problem, of the follower's g.
     """
 
-    def __init__(self, replicas: int, limit: int | None = None, zeta_limit: int | None = None) -> None:
+    def __init__(self, replicas: int, budgets: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.xi, self.zeta = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
-        self._limits = {"samples": limit, "samples of zeta": zeta_limit}
+        self._limits = {COUNTED[name]: budgets.get(name) for name in ("samples", "zeta_samples")}
         self._seen = np.zeros((1 + COPIES, replicas), dtype=bool)
         self._sizes = (1, 1)
-
-    @property
-    def most(self) -> int:
-        """The largest count of xi over the replicas."""
-        return int(self.xi.max())
-
-    @property
-    def most_zeta(self) -> int:
-        """The largest count of zeta over the replicas."""
-        return int(self.zeta.max())
 
     def begin(self, size: int | tuple[int, ...]) -> None:
         """Begin a new sample, of mini-batches of this size: that of xi and that of zeta where there are two."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from zoviz.core.optional import require
+from zoviz.oracle.samples import COUNTED
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.result import Result
@@ -148,10 +149,7 @@ _OUTCOME = {
     "best_fun": ("replica",),
     "h": ("replica", "constraint"),
     "best_h": ("replica", "constraint"),
-    "calls": ("replica",),
-    "samples": ("replica",),
-    "zeta_samples": ("replica",),
-    "failures": ("replica",),
+    **dict.fromkeys((*COUNTED, "failures"), ("replica",)),
 }
 
 

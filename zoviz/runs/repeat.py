@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from zoviz.core.errors import ZovizError
+from zoviz.oracle.samples import COUNTED
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.stopping import Progress
@@ -106,22 +107,14 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
 
     None of time: what is repeated takes a time of its own.
     """
-    spec, progress = begun(source), source.progress
-    iterations, calls = spec.iterations, spec.calls
-    if iterations is not None and iterations <= at:
-        iterations += at
-    if calls is not None and at >= progress.iteration and (source.spent_calls or progress.calls >= calls):
-        calls += progress.calls
-    samples: dict[str, int | None] = {}
-    counts = {
-        "samples": (spec.samples, progress.samples or 0),
-        "zeta_samples": (spec.zeta_samples, progress.zeta_samples or 0),
-    }
-    for name, (limit, used) in counts.items():
+    budgets, progress = begun(source).limits, source.progress
+    if budgets["iterations"] is not None and budgets["iterations"] <= at:
+        budgets["iterations"] += at
+    for name in COUNTED:
+        limit, used = budgets[name], progress.counts[name]
         if limit is not None and at >= progress.iteration and (source.spent_calls or used >= limit):
-            limit += used
-        samples[name] = limit
-    return {"iterations": iterations, "calls": calls, **samples, "seconds": None}
+            budgets[name] = limit + used
+    return budgets | {"seconds": None}
 
 
 def replayed(source: BegunRun) -> RunSpec:

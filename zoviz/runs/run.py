@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +29,7 @@ from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import EVERY_CALL, RunSettings, RunSpec
 from zoviz.runs.engine.start import count_constraints
 from zoviz.runs.engine.steering import Change, Journal, Steering
-from zoviz.runs.engine.stopping import Progress, RunStatus, Target
+from zoviz.runs.engine.stopping import BUDGETS, Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import RunObserver, StepCallback, Worker
 from zoviz.solvers.base import Solver
@@ -476,12 +477,7 @@ class Run(RunSettings):
     @property
     def progress(self) -> Progress:
         """The counters of the run; any thread may read them."""
-        worker, oracle = self._worker, self._oracle
-        if worker is None or oracle is None:
-            return Progress(0, 0, 0.0, float("nan"))
-        samples = oracle.samples.most, oracle.samples.most_zeta
-        counters = worker.iteration, oracle.spent, worker.seconds
-        return Progress(*counters, worker.limits.fraction(*counters, *samples), *samples)
+        return Progress(dict.fromkeys(BUDGETS, 0), math.nan) if self._worker is None else self._worker.progress
 
     @property
     def frozen(self) -> int:

@@ -24,7 +24,7 @@ from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
 from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
 from zoviz.runs.engine.steering import Change, Journal
-from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
+from zoviz.runs.engine.stopping import BUDGETS, Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.export import export
@@ -246,14 +246,13 @@ class StoredRun:
     @property
     def limits(self) -> Limits:
         """The budgets of the run."""
-        return Limits(*(self.settings.get(name) for name in Limits._fields))
+        return Limits({name: self.settings.get(name) for name in BUDGETS})
 
     @property
     def progress(self) -> Progress:
         """The counters at the run's last sign of life."""
-        counters = self.record.iterations, self.record.calls, self.record.seconds
-        samples = self.record.samples, self.record.zeta_samples
-        return Progress(*counters, self.limits.fraction(*counters, *samples), *samples)
+        counts = {name: getattr(self.record, name) for name in BUDGETS}
+        return Progress(counts, self.limits.fraction(counts))
 
     @cached_property
     def measured_units(self) -> dict[str, Any] | None:

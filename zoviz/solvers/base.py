@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -142,15 +143,15 @@ class Solver(Configurable):
         """Return the sentence of a method that refuses a domain which is no box."""
         return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
 
-    def plan(
-        self,
-        problem: Problem,
-        iterations: int | None,
-        calls: int | None,
-        samples: int | None,
-        zeta_samples: int | None,
-    ) -> dict[str, Any]:
-        """Return values for the parameters in ``planned`` that are open, by a run's budgets; before ``suggest``."""
+    def plan(self, problem: Problem, budgets: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values for the parameters in ``planned`` that are open, by a run's budgets; before ``suggest``.
+
+        Parameters
+        ----------
+        problem : Problem
+        budgets : mapping
+            "iterations", "calls", "seconds", "samples" and "zeta_samples"; None is unlimited.
+        """
         return {}
 
     def suggest(self, problem: Problem, constants: Any) -> dict[str, Any]:

@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.optional import require
+from zoviz.oracle.samples import COUNTED
 from zoviz.runs.store import Store
 from zoviz.studies.cell import Cell
 
-MEASURES = (
-    "objective",
-    "violation",
-    "best_fun",
-    "calls",
-    "samples",
-    "zeta_samples",
-    "failures",
-    "iterations",
-    "seconds",
-)
+MEASURES = ("objective", "violation", "best_fun", *COUNTED, "failures", "iterations", "seconds")
 """The columns of numbers that stand before those of first hits."""
 
 
@@ -56,9 +47,7 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "objective": float(result.fun[r]),
                     "violation": float(result.violation[r]),
                     "best_fun": float(result.best_fun[r]),
-                    "calls": int(result.calls[r]),
-                    "samples": result.samples[r].item(),
-                    "zeta_samples": result.zeta_samples[r].item(),
+                    **{name: getattr(result, name)[r].item() for name in COUNTED},
                     "failures": int(result.failures[r]),
                     "iterations": result.nit,
                     "seconds": stored.record.seconds,

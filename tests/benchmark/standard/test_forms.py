@@ -52,4 +52,4 @@ def test_each_noise_is_a_study_of_all_that_the_solvers_take(tmp_path: Path) -> N
     assert (exact.name, noise.name) == ("s, exact values", "s, noisy values")
     assert list(exact.problems) == list(noise.problems) and len(exact.cells) == len(noise.cells) > 150
     spec = noise.spec(noise.cells[0].id)
-    assert spec.problem.noise == "independent" and spec.limits.calls == 20 * (spec.problem.domain.n + 1)
+    assert spec.problem.noise == "independent" and spec.calls == 20 * (spec.problem.domain.n + 1)

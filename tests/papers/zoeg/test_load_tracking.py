@@ -52,7 +52,7 @@ def test_a_row_agrees_with_a_loop_by_hand(noisy: bool) -> None:
     np.testing.assert_allclose(problem.noise_scales, [1e-3 * optimum.value if noisy else 1.0, 1.0])
     result = table.solve(ZOCEG, problem, replicas, budget)
     solver, streams = ZOCEG(), Streams(0, replicas)
-    oracle = Oracle(problem, streams, budget)
+    oracle = Oracle(problem, streams, {"calls": budget})
     x0 = problem.initial(streams)
     for name, value in solver.suggest(problem, solver.learn(problem, oracle, x0, streams)).items():
         if solver.get(name) is None:

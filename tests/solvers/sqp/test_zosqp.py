@@ -176,7 +176,7 @@ def test_a_steered_run_is_replayed_to_the_bit(noise: str) -> None:
 
 def test_a_step_is_one_batch_and_the_state_is_bounded() -> None:
     problem, streams = boxed(noise="independent", noise_scale=1e-3, scaled=False), Streams(0, 1)
-    oracle, solver = Oracle(problem, streams, 600), ZOSQP()
+    oracle, solver = Oracle(problem, streams, {"calls": 600}), ZOSQP()
     state = solver.init(problem.initial(streams), oracle, streams)
     largest = 0
     while oracle.remaining[0]:
@@ -190,7 +190,7 @@ def test_a_step_is_one_batch_and_the_state_is_bounded() -> None:
 
 def test_every_class_of_a_state_is_found() -> None:
     problem, streams = boxed(noise="independent", noise_scale=1e-3, scaled=False), Streams(0, 1)
-    oracle, solver = Oracle(problem, streams, 300), ZOSQP()
+    oracle, solver = Oracle(problem, streams, {"calls": 300}), ZOSQP()
     state = solver.init(problem.initial(streams), oracle, streams)
     seen: set[str] = set()
 

@@ -86,7 +86,7 @@ def row(
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
     kinds = {f"{columns.CALLS_OF}{kind}": count.astype(float) for kind, count in oracle.counts.items()}
     purposes = oracle.ledger.row(columns.CALLS_FOR)
-    counts = {columns.CALLS: oracle.calls.astype(float), **kinds, **purposes, **_samples(oracle)}
+    counts = {**counted(oracle), **kinds, **purposes}
     out = {**counts, **measured}
     if not problem.stochastic:  # else no best point can be read off values
         out[columns.BEST_OBJECTIVE] = best
@@ -118,7 +118,7 @@ def row(
 def first_row(oracle: Oracle) -> dict[str, Array]:
     """Return the row of a run whose budget was spent before its method began: counts and the best values by then."""
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
-    out = {columns.CALLS: oracle.calls.astype(float), **oracle.ledger.row(columns.CALLS_FOR), **_samples(oracle)}
+    out = counted(oracle) | oracle.ledger.row(columns.CALLS_FOR)
     if oracle.first_best is not None:
         value = oracle.first_best.value
         out[columns.OBJECTIVE] = value.f
@@ -126,14 +126,11 @@ def first_row(oracle: Oracle) -> dict[str, Array]:
     return out if oracle.problem.stochastic else out | {columns.BEST_OBJECTIVE: best}
 
 
-def _samples(oracle: Oracle) -> dict[str, Array]:
-    """Return the columns of samples, (R,): of xi where there are some, of zeta where rows or a follower have them."""
-    if not oracle.sampled:
-        return {}
-    out = {columns.SAMPLES: oracle.samples.xi.astype(float)}
-    if oracle.problem.sampled_rows or oracle.problem.online:
-        out[columns.ZETA_SAMPLES] = oracle.samples.zeta.astype(float)
-    return out
+def counted(oracle: Oracle) -> dict[str, Array]:
+    """Return the columns of what the oracle counts, (R,): of samples of xi and of zeta those that there are."""
+    zeta = oracle.problem.sampled_rows or oracle.problem.online
+    drawn = {columns.SAMPLES: oracle.sampled, columns.ZETA_SAMPLES: oracle.sampled and zeta}
+    return {name: count.astype(float) for name, count in oracle.counted.items() if drawn.get(name, True)}
 
 
 def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:
@@ -149,5 +146,4 @@ def of_polished(problem: Problem, answer: Iterate, oracle: Oracle) -> dict[str, 
     """Return objective, violation and ||v|| (R,) of a polished answer, where they are measured, and counts by then."""
     measured = problem.measures(answer, oracle.sample)
     names = (columns.OBJECTIVE, columns.VIOLATION, columns.NORMAL_RESIDUAL)
-    counts = {columns.CALLS: oracle.calls.astype(float), **_samples(oracle)}
-    return {name: measured[name] for name in names if name in measured} | counts
+    return {name: measured[name] for name in names if name in measured} | counted(oracle)

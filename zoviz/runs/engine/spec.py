@@ -14,7 +14,7 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import ABSENT, Interval
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.steering import Change
-from zoviz.runs.engine.stopping import Limits
+from zoviz.runs.engine.stopping import BUDGETS, Limits
 from zoviz.solvers.base import Solver
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
     @property
     def limits(self) -> Limits:
         """The budgets of a run."""
-        return Limits(*(getattr(self, name) for name in Limits._fields))
+        return Limits({name: getattr(self, name) for name in BUDGETS})
 
 
 class RunSettings(SharedSettings):
@@ -185,7 +185,7 @@ class RunSpec(RunSettings):
     @property
     def ends(self) -> bool:
         """Whether a budget, or targets that are hit, may end the run."""
-        return any(limit is not None for limit in self.limits) or (self.stop_at_targets and bool(self.targets))
+        return any(limit is not None for limit in self.limits.values()) or (self.stop_at_targets and bool(self.targets))
 
     @property
     def arguments(self) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.oracle.samples import COUNTED
 
 
 class RunStatus(StrEnum):
@@ -40,50 +41,64 @@ class RunStatus(StrEnum):
         return self in (RunStatus.FINISHED, RunStatus.DIVERGED, RunStatus.STOPPED, RunStatus.FAILED)
 
 
-class Limits(NamedTuple):
-    """The budgets of a run; None is unlimited."""
+BUDGETS = ("iterations", "calls", "seconds", *(name for name in COUNTED if name != "calls"))
+"""What a run counts and may have a budget of: steps, computing time, and what its oracle counts."""
 
-    iterations: int | None
-    calls: int | None
-    seconds: float | None
-    samples: int | None = None
-    zeta_samples: int | None = None
 
-    def fraction(
-        self, iterations: int, calls: int, seconds: float, samples: int | None = 0, zeta_samples: int | None = 0
-    ) -> float:
+class Limits(dict[str, Any]):
+    """The budgets of a run by the names of ``BUDGETS``; None, or none, is unlimited."""
+
+    def fraction(self, counts: Mapping[str, float]) -> float:
         """Return the share of the tightest budget that is used, at most 1; NaN without any."""
-        counters = zip(self, (iterations, calls, seconds, samples, zeta_samples), strict=True)
-        shares = [used / max(limit, 1e-9) for limit, used in counters if limit is not None and used is not None]
+        shares = [counts[name] / max(limit, 1e-9) for name, limit in self.items() if limit is not None]
         return min(max(shares), 1.0) if shares else math.nan
 
     @property
     def oracle_budget(self) -> str:
         """The oracle's budgets in words: of calls, and of samples where there are some."""
-        names = {"oracle calls": self.calls, "samples": self.samples, "samples of zeta": self.zeta_samples}
-        words = [f"{limit} {name}" for name, limit in names.items() if limit is not None]
+        words = [f"{self[name]} {word}" for name, word in COUNTED.items() if self.get(name) is not None]
         return " and ".join(words) or "no oracle calls"
 
     def spent(self, iteration: int, seconds: float) -> str | None:
         """Return the sentence on a budget that is spent, if one is; calls and samples are the oracle's to watch."""
-        if self.iterations is not None and iteration >= self.iterations:
-            return f"The budget of {self.iterations} iterations is spent."
-        return None if self.seconds is None else self.time_spent(seconds)
+        if (most := self.get("iterations")) is not None and iteration >= most:
+            return f"The budget of {most} iterations is spent."
+        return self.time_spent(seconds)
 
     def time_spent(self, seconds: float) -> str | None:
         """Return the sentence on the budget of seconds, if it is spent."""
-        return None if self.seconds is None or seconds < self.seconds else f"The budget of {self.seconds:g} s is spent."
+        most = self.get("seconds")
+        return None if most is None or seconds < most else f"The budget of {most:g} s is spent."
 
 
 class Progress(NamedTuple):
-    """The counters of a run: iterations, calls a replica, computing seconds, share of the budget or NaN, samples."""
+    """How far a run has come.
 
-    iteration: int
-    calls: int
-    seconds: float
+    Attributes
+    ----------
+    counts : mapping of str to float
+        What it has used, by the names of ``BUDGETS``: of what its oracle counts, by the replica that has used most.
+    fraction : float
+        The share of the tightest budget; NaN without any.
+    """
+
+    counts: Mapping[str, float]
     fraction: float
-    samples: int = 0
-    zeta_samples: int = 0
+
+    @property
+    def iteration(self) -> int:
+        """The number of steps."""
+        return int(self.counts["iterations"])
+
+    @property
+    def calls(self) -> int:
+        """Oracle calls of a replica that was never frozen."""
+        return int(self.counts["calls"])
+
+    @property
+    def seconds(self) -> float:
+        """The computing time."""
+        return self.counts["seconds"]
 
 
 class Target:
@@ -94,49 +109,40 @@ class Target:
     metric : str
         A measure of the problem, e.g. ``gap``, ``relative_gap``, ``violation``, ``stationarity``.
     threshold : float
-    iteration, calls, seconds, samples, zeta_samples : Array, shape (R,)
-        When each replica first hit it; NaN before.
+    hit : dict of str to Array, shape (R,)
+        The counters when each replica first hit it, under the names that stores and traces hold; NaN before.
     """
 
     def __init__(self, metric: str, threshold: float, replicas: int) -> None:
         self.metric, self.threshold = metric, float(threshold)
-        self.iteration = np.full(replicas, np.nan)
-        self.calls = np.full(replicas, np.nan)
-        self.seconds = np.full(replicas, np.nan)
-        self.samples = np.full(replicas, np.nan)
-        self.zeta_samples = np.full(replicas, np.nan)
+        self.hit = {name: np.full(replicas, np.nan) for name in ("iteration", "seconds", *COUNTED)}
 
     @property
-    def hit(self) -> dict[str, Array]:
-        """The counters of the first hits, (R,) each, under the names that stores hold."""
-        return {name: getattr(self, name) for name in ("iteration", "calls", "seconds", "samples", "zeta_samples")}
+    def iteration(self) -> Array:
+        """The iteration of each replica's first hit, (R,)."""
+        return self.hit["iteration"]
+
+    @property
+    def calls(self) -> Array:
+        """The oracle calls at each replica's first hit, (R,)."""
+        return self.hit["calls"]
 
     def restore(self, hit: Mapping[str, Array]) -> None:
         """Restore the first hits from ``hit``."""
-        self.iteration, self.calls, self.seconds = hit["iteration"], hit["calls"], hit["seconds"]
-        self.samples, self.zeta_samples = hit["samples"], hit["zeta_samples"]
+        self.hit = {name: hit[name] for name in self.hit}
 
     @property
     def hits(self) -> int:
         """The number of replicas that have hit the target."""
         return int(np.isfinite(self.iteration).sum())
 
-    def check(
-        self,
-        values: Array,
-        iteration: int,
-        calls: np.ndarray,
-        seconds: float,
-        samples: np.ndarray,
-        zeta_samples: np.ndarray,
-    ) -> bool:
-        """Record new hits from values, calls and samples (R,), and return whether some replica has not hit yet."""
+    def check(self, values: Array, counts: Mapping[str, np.ndarray | float]) -> bool:
+        """Record new hits from values (R,) and counters (R,), or one for all; return whether some have not hit yet."""
         open_ = np.isnan(self.iteration)
         new = open_ & (np.abs(values) <= self.threshold)
         if new.any():
-            self.calls[new], self.seconds[new] = calls[new], seconds
-            self.samples[new], self.zeta_samples[new] = samples[new], zeta_samples[new]
-            self.iteration[new] = iteration
+            for name, count in counts.items():
+                self.hit[name][new] = np.broadcast_to(count, new.shape)[new]
             open_ &= ~new
         return bool(open_.any())
 

@@ -20,6 +20,7 @@ from zoviz.core.units import as_box
 from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
 from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
+from zoviz.oracle.samples import COUNTED
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
@@ -28,7 +29,7 @@ from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
-from zoviz.runs.engine.stopping import RunStatus, build
+from zoviz.runs.engine.stopping import Progress, RunStatus, build
 from zoviz.runs.engine.trace import Trace
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
@@ -292,24 +293,28 @@ class Worker:
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
-        limits = self.limits
         return Oracle(
             self.problem,
             self.streams,
-            limits.calls,
+            self.limits,
             self.tolerance,
             self.source,
-            limits.samples,
-            limits.zeta_samples,
             [observer.listener for observer in self.observers if observer.listener is not None],
             remembers=self.problem.noise == "deterministic",  # declared: what is unknown may turn out to be noise
-            proceed=None if limits.seconds is None else self._check_time,
+            proceed=None if self.limits.get("seconds") is None else self._check_time,
         )
 
     @property
     def seconds(self) -> float:
         """The computing time of the start, of the steps and of polishing so far; pauses are not in it."""
         return self.clock.seconds
+
+    @property
+    def progress(self) -> Progress:
+        """How far it has come; any thread may read it."""
+        used = self.oracle.most_counted if hasattr(self, "oracle") else dict.fromkeys(COUNTED, 0)
+        counts = {"iterations": self.iteration, "seconds": self.seconds, **used}
+        return Progress(counts, self.limits.fraction(counts))
 
     @property
     def _unbegun(self) -> str:
@@ -338,7 +343,7 @@ class Worker:
         """Check the problem, resolve open parameters, evaluate the start and record it."""
         self.status = RunStatus.RUNNING
         with self.clock:
-            calls = self.limits.calls
+            calls = self.limits.get("calls")
             start.count_constraints(self.problem, self.streams.seed, self.streams.replicas, calls)
             self.oracle = oracle = self.make_oracle()
             oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
@@ -403,10 +408,8 @@ class Worker:
 
     def _plan(self) -> dict[str, Any]:
         """Set what the solver chooses by the run's budgets, or what the run was given for it, and return it."""
-        limits = self.limits
         resolved = {name: self.given[name] for name in self.solver.planned if name in self.given}
-        counted = limits.iterations, limits.calls, limits.samples, limits.zeta_samples
-        plan = self.solver.plan(self.scaled_problem, *counted)
+        plan = self.solver.plan(self.scaled_problem, self.limits)
         plan |= {name: value for name, value in resolved.items() if self.solver.get(name) is None}
         for name, value in plan.items():
             self.solver.set(name, value)
@@ -490,7 +493,7 @@ class Worker:
             self._keep_point()
         # The last row waits for the polished answer, whose measures it has beside those of the iterate.
         due = self.trace.wants(self.iteration) and not (
-            self.iteration == self.limits.iterations and self.solver.polishes
+            self.iteration == self.limits.get("iterations") and self.solver.polishes
         )
         if due or self.open:
             measured = self.measured()
@@ -563,9 +566,8 @@ class Worker:
         return measured if self.tally is None else measured | self.tally.row()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
-        samples = self.oracle.samples
-        position = self.iteration, self.oracle.calls, self.seconds, samples.xi, samples.zeta
-        still_open = [target.check(measured[target.metric], *position) for target in self.targets]  # each is to be told
+        counts: dict[str, Any] = {"iteration": self.iteration, "seconds": self.seconds, **self.oracle.counted}
+        still_open = [target.check(measured[target.metric], counts) for target in self.targets]  # each is to be told
         self.open = any(still_open)
 
     def _keep_point(self) -> None:

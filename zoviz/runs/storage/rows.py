@@ -108,11 +108,8 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
     """
     status, message = outcome or (worker.status, worker.remarks)
     message = message.replace("\0", "")  # which PostgreSQL does not take
-    values = {"status": str(status), "message": message, "updated": time.time(), "seconds": worker.seconds}
-    values |= {"iterations": worker.iteration, "calls": 0}
-    if hasattr(worker, "oracle"):
-        samples = worker.oracle.samples
-        values |= {"calls": worker.oracle.spent, "samples": samples.most, "zeta_samples": samples.most_zeta}
+    values = {"status": str(status), "message": message, "updated": time.time()}
+    values |= worker.progress.counts
     now = worker.trace.snapshot()
     for column, name, over in _FIGURES:
         row = now.columns[name][-1] if now.rows and name in now.columns else np.empty(0)

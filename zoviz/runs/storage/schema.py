@@ -19,6 +19,8 @@ from sqlalchemy import (
     Text,
 )
 
+from zoviz.runs.engine.stopping import BUDGETS
+
 VERSION = 1
 """Version of these tables. From 0.1.0 on, what changes them raises it, and brings older stores here."""
 
@@ -68,11 +70,7 @@ RUNS = Table(
     _filled("problem", String(200)),
     _filled("solver", String(200)),
     *_whereabouts(),
-    _filled("iterations", BigInteger, default=0),
-    _filled("calls", BigInteger, default=0),
-    _filled("samples", BigInteger, default=0),
-    _filled("zeta_samples", BigInteger, default=0),
-    _filled("seconds", Double, default=0.0),
+    *(_filled(name, Double if name == "seconds" else BigInteger, default=0) for name in BUDGETS),
     Column("objective", Double),
     Column("violation", Double),
     Column("best_value", Double),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -183,22 +184,15 @@ class LinearMethod(Solver):
         """The horizon T that the rule sizes the steps for."""
         return LONG_HORIZON if self.horizon is None else self.horizon
 
-    def plan(
-        self,
-        problem: Problem,
-        iterations: int | None,
-        calls: int | None,
-        samples: int | None,
-        zeta_samples: int | None,
-    ) -> dict[str, Any]:
+    def plan(self, problem: Problem, budgets: Mapping[str, Any]) -> dict[str, Any]:
         """Return the horizon where it is open: the iterations that the tightest budget covers."""
         if self.horizon is not None:
             return {}
         one = 1 if self.gradients == "stochastic" else self.estimator.calls(problem.domain.n)
-        prices = [(iterations, 1), (calls, one * self.gradients_per_step), (samples, self.batch_size)]
+        prices = {"iterations": 1, "calls": one * self.gradients_per_step, "samples": self.batch_size}
         if problem.sampled_rows:
-            prices.append((zeta_samples, self.copies_per_step * self.batch_size))
-        bounds = [budget // price for budget, price in prices if budget is not None]
+            prices["zeta_samples"] = self.copies_per_step * self.batch_size
+        bounds = [budgets[name] // price for name, price in prices.items() if budgets[name] is not None]
         return {"horizon": max(1, min([*bounds, 10**9])) if bounds else LONG_HORIZON}
 
     def iterate(self, state: Any) -> Iterate:

@@ -85,9 +85,9 @@ def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
 
 def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """Return a mark for each target, at its first hit, with the number of replicas that hit it and their mean."""
-    hit = [target for target in run.hits if target.hits and np.isfinite(getattr(target, axis)).any()]
+    hit = [target for target in run.hits if target.hits and np.isfinite(target.hit[axis]).any()]
     return {
-        "x": [float(np.nanmin(getattr(target, axis))) for target in hit],
+        "x": [float(np.nanmin(target.hit[axis])) for target in hit],
         "y": [0.97] * len(hit),
         "text": [
             f"<b>{target.metric} ≤ {target.threshold:g}</b> hit by {target.hits} of {target.iteration.size} replicas"

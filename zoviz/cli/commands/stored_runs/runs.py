@@ -11,6 +11,7 @@ from typing import Any
 from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option
+from zoviz.oracle.samples import COUNTED
 from zoviz.runs.engine.result import Result
 from zoviz.runs.storage.queries import Record
 from zoviz.runs.store import Store
@@ -177,7 +178,7 @@ def _print_ledger(result: Result, as_json: bool) -> int:
 
 def _lines(records: list[Record]) -> None:
     """Print runs as a table; samples of xi and of zeta have columns where some run has any."""
-    counts = {name: [getattr(one, name) for one in records] for name in ("samples", "zeta_samples")}
+    counts = {name: [getattr(one, name) for one in records] for name in COUNTED if name != "calls"}
     counts = {name: samples for name, samples in counts.items() if any(samples)}
     rows = [
         (
