@@ -15,7 +15,7 @@ from zoviz.core.ranking import quartile
 from zoviz.core.types import Array
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.runs.engine import columns
-from zoviz.runs.run import Run
+from zoviz.runs.run_view import RunView
 from zoviz.runs.storage.recipe import describe
 from zoviz.runs.stored_run import StoredRun
 
@@ -85,7 +85,7 @@ class ComparedRun(NamedTuple):
         return Quartiles(*(quartile(self.measures[measure], share) for share in (0.25, 0.5, 0.75)))
 
 
-def measures_of(run: Run | StoredRun) -> dict[str, Array]:
+def measures_of(run: RunView) -> dict[str, Array]:
     """Return what the replicas of a run that has begun came to: the last row of its trace, and calls to its targets."""
     rows = run.trace.snapshot().columns
     measures = {}
@@ -102,9 +102,7 @@ def measures_of(run: Run | StoredRun) -> dict[str, Array]:
     return measures
 
 
-def compared(
-    runs: Mapping[str, Run | StoredRun], judge: Callable[[Run | StoredRun], Verdict | None] = verdict_of
-) -> list[ComparedRun]:
+def compared(runs: Mapping[str, RunView], judge: Callable[[RunView], Verdict | None] = verdict_of) -> list[ComparedRun]:
     """Return runs by name, side by side; those that have not begun are left out.
 
     Parameters
@@ -133,13 +131,13 @@ def compared(
     return out
 
 
-def _below(run: Run | StoredRun) -> int:
+def _below(run: RunView) -> int:
     """Return how many replicas have a best feasible point below f*."""
     rows = run.trace.snapshot().columns
     return int((rows[columns.BEST_GAP][-1] < 0.0).sum()) if columns.BEST_GAP in rows else 0
 
 
-def _settings(run: Run | StoredRun) -> dict[str, str]:
+def _settings(run: RunView) -> dict[str, str]:
     """Return the settings of a run that are compared, and what was changed while it ran, as text; "" for none."""
     given = run.settings
     changes = Counter(change.name for change in run.journal)
@@ -159,11 +157,11 @@ def _title(thing: Any) -> str:
     return str(type(thing).title or type(thing).__name__)
 
 
-def _recipes(run: Run | StoredRun) -> tuple[Any, Any]:
+def _recipes(run: RunView) -> tuple[Any, Any]:
     """Return the recipes of a run's problem and solver, as it began."""
     if isinstance(run, StoredRun):
         return json.loads(run.recipe["problem"]), json.loads(run.recipe["solver"])
-    spec = run.spec if run.initial is None else run.initial
+    spec = run if run.initial is None else run.initial
     return describe(spec.problem), describe(spec.solver)
 
 

@@ -19,7 +19,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
 from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
-from zoviz.diagnosis.observed_run import ObservedRun, refuse_other_forms
+from zoviz.diagnosis.observed_run import refuse_other_forms
 from zoviz.diagnosis.stationarity import (
     Activity,
     Interval,
@@ -32,6 +32,7 @@ from zoviz.diagnosis.stationarity import (
 )
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
+from zoviz.runs.run_view import RunView
 
 CLEARLY = 3.0
 """Standard errors below 0 from which on a row counts as inactive: taken for one by mistake, once in 700 times, an
@@ -377,7 +378,7 @@ class Certifier(Configurable):
 
 
 def certificate_of(
-    run: ObservedRun,
+    run: RunView,
     replica: int = 0,
     certifier: Certifier | None = None,
     proceed: Callable[[], object] = lambda: None,

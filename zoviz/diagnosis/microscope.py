@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -19,12 +19,12 @@ from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.types import Array
 from zoviz.core.units import Units
 from zoviz.diagnosis.measured_slopes import cost, slopes
-from zoviz.diagnosis.observed_run import ObservedRun, refuse_other_forms
+from zoviz.diagnosis.observed_run import refuse_other_forms
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Solver
+from zoviz.runs.run import Run
 from zoviz.solvers.measured_constants import typical_width
 
 BATCHES = 16
@@ -425,20 +425,8 @@ def _title(estimator: GradientEstimator) -> str:
     return f"{type(estimator).__name__}, k = {estimator.batch_size}"
 
 
-class MagnifiedRun(ObservedRun, Protocol):
-    """The members of a run that a microscope needs."""
-
-    @property
-    def solver(self) -> Solver:
-        """The solver."""
-
-    @property
-    def units(self) -> Units | None:
-        """The units of the solver."""
-
-
 def microscope_of(
-    run: MagnifiedRun,
+    run: Run,
     replica: int = 0,
     microscope: Microscope | None = None,
     estimators: Sequence[GradientEstimator] | None = None,

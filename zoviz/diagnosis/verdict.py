@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from zoviz.core.types import Array
 from zoviz.diagnosis.course import BARELY, OUTSIDE, Course, course_of, percentile, rows_before
 from zoviz.diagnosis.noise_floor import NoiseScale, at_noise_floor, within_noise
 from zoviz.runs.engine import columns as names
-from zoviz.runs.engine.guard import Divergence
-from zoviz.runs.engine.stopping import Progress, RunStatus, Target
-from zoviz.runs.engine.trace import Snapshot, Trace
+from zoviz.runs.engine.steering import Change
+from zoviz.runs.engine.stopping import RunStatus, Target
+from zoviz.runs.engine.trace import Snapshot
+from zoviz.runs.run_view import RunView
 
 FEWEST_AT_REST = 30
 """Rows before which a run that goes on is not said to be at rest: a method that first makes its start feasible moves on
@@ -116,22 +117,10 @@ UNKNOWN = RunContext()
 """Nothing is known beside the trace."""
 
 
-class ParameterChange(Protocol):
-    """A change of a parameter, as journals have it."""
-
-    @property
-    def iteration(self) -> int:
-        """The iteration before which it was made."""
-
-    @property
-    def name(self) -> str:
-        """The parameter's name."""
-
-
 def verdict(
     snapshot: Snapshot,
     targets: Sequence[Target] = (),
-    changes: Iterable[ParameterChange] = (),
+    changes: Iterable[Change] = (),
     status: RunStatus = RunStatus.RUNNING,
     tolerance: float = defaults.FEASIBILITY_TOLERANCE,
     constrained: bool | None = None,
@@ -145,7 +134,7 @@ def verdict(
         Of its trace.
     targets : sequence of Target, optional
         Its targets; it is solved once every replica has hit all of them.
-    changes : iterable of ParameterChange, optional
+    changes : iterable of Change, optional
         Its journal: rows of before the last change do not count, and a run diverges after a change.
     status : RunStatus
     tolerance : float
@@ -189,7 +178,7 @@ def verdict(
 def _so_far(
     snapshot: Snapshot,
     course: Course | None,
-    last: ParameterChange | None,
+    last: Change | None,
     tolerance: float,
     context: RunContext,
     status: RunStatus,
@@ -210,7 +199,7 @@ def _so_far(
     return _half_at_rest(course, tolerance) or judgement
 
 
-def _from_change(judged: Verdict, last: ParameterChange) -> Verdict:
+def _from_change(judged: Verdict, last: Change) -> Verdict:
     """Return a verdict that says from which change on the run was judged."""
     since = f"Judged from iteration {last.iteration:,}, where {last.name} was changed."
     return Verdict(judged.word, f"{judged.sentence} {since}")
@@ -236,7 +225,7 @@ def _pace(snapshot: Snapshot) -> str:
 
 
 def _ran_away(
-    whole: Course, course: Course | None, journal: list[ParameterChange], status: RunStatus, tolerance: float
+    whole: Course, course: Course | None, journal: list[Change], status: RunStatus, tolerance: float
 ) -> Verdict | None:
     """Return the verdict on a run that has run away, or is on its way back; None for another.
 
@@ -252,52 +241,12 @@ def _ran_away(
     return (_diverging(whole, journal, tolerance) if course.changed else None) or ran_away
 
 
-class JudgedRun(Protocol):
-    """The members of a live or stored run that its verdict needs."""
-
-    @property
-    def trace(self) -> Trace:
-        """The course of the run."""
-
-    @property
-    def hits(self) -> Sequence[Target]:
-        """The targets, with their first hits."""
-
-    @property
-    def journal(self) -> Iterable[ParameterChange]:
-        """The changes of parameters so far."""
-
-    @property
-    def status(self) -> RunStatus:
-        """The run's status."""
-
-    @property
-    def replicas(self) -> int:
-        """The number of replicas."""
-
-    @property
-    def progress(self) -> Progress:
-        """The counters, and the share of the budget that is used."""
-
-    @property
-    def spent_calls(self) -> bool:
-        """Whether the budget of calls or samples ended the run."""
-
-    @property
-    def divergences(self) -> Sequence[Divergence]:
-        """The replicas that the guard ended."""
-
-    @property
-    def tolerances(self) -> Array:
-        """The largest h that counts as feasible, (m,); empty where it is not known."""
-
-
-def verdict_of(run: JudgedRun, constrained: bool | None = None) -> Verdict:
+def verdict_of(run: RunView, constrained: bool | None = None) -> Verdict:
     """Return the verdict on a live or stored run; replicas that the guard ended count as diverged.
 
     Parameters
     ----------
-    run : JudgedRun
+    run : Run or StoredRun
     constrained : bool, optional
         Whether its problem has constraints; None: whether its trace shows any.
     """
@@ -314,14 +263,14 @@ def verdict_of(run: JudgedRun, constrained: bool | None = None) -> Verdict:
     return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
 
 
-def context_of(run: Any) -> RunContext:
+def context_of(run: RunView) -> RunContext:
     """Return what is known of a live or stored run; nothing is made again, which might call a person's functions."""
     problem, solver = _values(run, "problem"), _values(run, "solver")
     spent = run.status is RunStatus.FINISHED and (run.spent_calls or run.progress.fraction >= 1.0)
     return RunContext(_noise(problem), spent, any(name.endswith("_step") for name in solver))
 
 
-def _values(run: Any, part: str) -> Mapping[str, Any]:
+def _values(run: RunView, part: str) -> Mapping[str, Any]:
     """Return the parameters of a run's problem or solver by name: of a stored run, as it is described."""
     recipe = getattr(run, "recipe", None)
     if recipe is None:
@@ -338,7 +287,7 @@ def _noise(problem: Mapping[str, Any]) -> NoiseScale | None:
     return NoiseScale(scale, scale if of_h is None else of_h) if scale else NoiseScale(math.nan, math.nan)
 
 
-def _diverging(course: Course, changes: list[ParameterChange], tolerance: float) -> Verdict | None:
+def _diverging(course: Course, changes: list[Change], tolerance: float) -> Verdict | None:
     """Return the verdict on a run that has run away; None for another."""
     distance, violation = course.distance, course.violation
     start, start_violation = distance[0], violation[0]

@@ -4,66 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zoviz.core.optional import require
 from zoviz.oracle.samples import COUNTED
-from zoviz.runs.best_design import BestDesign
 from zoviz.runs.engine.columns import ITERATION
-from zoviz.runs.engine.result import Result
-from zoviz.runs.engine.steering import Journal
-from zoviz.runs.engine.trace import Trace
 from zoviz.runs.storage.database import UnknownName
-from zoviz.runs.storage.queries import Record
+
+if TYPE_CHECKING:
+    from zoviz.runs.stored_run import StoredRun
 
 
-class ExportedRun(Protocol):
-    """A protocol: the members of a stored run that are written."""
-
-    @property
-    def record(self) -> Record:
-        """The run's line in the list."""
-
-    @property
-    def recipe(self) -> Mapping[str, Any]:
-        """The stored description of the run."""
-
-    @property
-    def journal(self) -> Journal:
-        """The changes of parameters."""
-
-    @property
-    def trace(self) -> Trace:
-        """The trace of the run."""
-
-    @property
-    def path(self) -> Trace:
-        """The iterates of the first replica."""
-
-    @property
-    def has_iterate(self) -> bool:
-        """Whether there is a result."""
-
-    @property
-    def result(self) -> Result:
-        """The outcome of the run."""
-
-    @property
-    def best_design(self) -> BestDesign:
-        """The best point of the run."""
-
-
-def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
+def export(run: StoredRun, path: str | os.PathLike[str]) -> None:
     """Write a run's trace to a file; the suffix of its name says in which format.
 
     Parameters
     ----------
-    run : ExportedRun
-        A ``StoredRun``.
+    run : StoredRun
     path : path
         ``.json``: the best design, by the names of its variables and constraints. ``.csv``, ``.parquet``: one line per
         recorded iteration and replica, numbers with every bit. ``.nc``: a NetCDF file with dimensions ``iteration``,
@@ -78,7 +39,7 @@ def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
         Where the packages that write such files are not installed.
     """
     path = Path(path)
-    writers: dict[str, Callable[[ExportedRun, Path], None]] = {
+    writers: dict[str, Callable[[StoredRun, Path], None]] = {
         ".json": _json,
         ".csv": _csv,
         ".parquet": _parquet,
@@ -89,7 +50,7 @@ def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
     writers[path.suffix](run, path)
 
 
-def about(run: ExportedRun) -> dict[str, str]:
+def about(run: StoredRun) -> dict[str, str]:
     """Return the run's description, as text by name."""
     record = run.record
     attributes = {
@@ -101,27 +62,27 @@ def about(run: ExportedRun) -> dict[str, str]:
     return attributes | {"seed": str(record.seed), "created": repr(record.created)}
 
 
-def _json(run: ExportedRun, path: Path) -> None:
+def _json(run: StoredRun, path: Path) -> None:
     path.write_text(json.dumps(run.best_design.plain(), indent=1) + "\n", encoding="utf-8")
 
 
-def _csv(run: ExportedRun, path: Path) -> None:
+def _csv(run: StoredRun, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         run.trace.write_csv(file)
 
 
-def _parquet(run: ExportedRun, path: Path) -> None:
+def _parquet(run: StoredRun, path: Path) -> None:
     pyarrow: Any = require("pyarrow", "export", "a .parquet file")
     parquet: Any = require("pyarrow.parquet", "export", "a .parquet file")
     parquet.write_table(pyarrow.table(run.trace.flat()).replace_schema_metadata(about(run)), path)
 
 
-def _netcdf(run: ExportedRun, path: Path) -> None:
+def _netcdf(run: StoredRun, path: Path) -> None:
     require("h5netcdf", "export", "a .nc file")
     dataset(run).to_netcdf(path, engine="h5netcdf")
 
 
-def dataset(run: ExportedRun) -> Any:
+def dataset(run: StoredRun) -> Any:
     """Return the run as an ``xarray.Dataset``: trace by iteration and replica, path, and outcome."""
     xarray: Any = require("xarray", "export", "a dataset")
     variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
@@ -132,7 +93,7 @@ def dataset(run: ExportedRun) -> Any:
     if path:
         variables["path"] = ("path_iteration", "variable"), path["x"]
         variables["path_iteration"] = ("path_iteration",), path[ITERATION]
-    if run.has_iterate:
+    if run.has_result:
         result = run.result
         for name, dimensions in _OUTCOME.items():
             variables[f"final_{name}"] = dimensions, getattr(result, name)

@@ -3,48 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from zoviz.core.errors import ZovizError
 from zoviz.oracle.samples import COUNTED
 from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.steering import Change, Journal
-from zoviz.runs.engine.stopping import Progress
+from zoviz.runs.engine.steering import Change
+from zoviz.runs.run_view import RunView
 
 
-class BegunRun(Protocol):
-    """A protocol: the members of a live or stored run that repeating it needs."""
-
-    @property
-    def id(self) -> str:
-        """The 32 hexadecimal digits of the run."""
-
-    @property
-    def initial(self) -> RunSpec | None:
-        """The description as the run began with it; None before that."""
-
-    @property
-    def journal(self) -> Journal:
-        """The changes of parameters so far."""
-
-    @property
-    def progress(self) -> Progress:
-        """The counters of the run: iterations, calls, seconds."""
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        """The values that were chosen for parameters left open."""
-
-    @property
-    def measured_units(self) -> Mapping[str, Any] | None:
-        """The sizes of the units that were measured for its solver."""
-
-    @property
-    def spent_calls(self) -> bool:
-        """Whether the call budget ended the run, in mid-step."""
-
-
-def begun(source: BegunRun) -> RunSpec:
+def begun(source: RunView) -> RunSpec:
     """Return the description that a run began with.
 
     Raises
@@ -58,7 +26,7 @@ def begun(source: BegunRun) -> RunSpec:
 
 
 def forked(
-    source: BegunRun, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any
+    source: RunView, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any
 ) -> RunSpec:
     """Describe a run that repeats ``source`` up to iteration ``at``, then goes on with ``changes``.
 
@@ -67,7 +35,7 @@ def forked(
 
     Parameters
     ----------
-    source : BegunRun
+    source : RunView
     at : int, optional
         Default: the last iteration of ``source``.
     changes : mapping, optional
@@ -102,7 +70,7 @@ def forked(
     return spec.replaced(**{"study": "", "parent": source.id} | settings | repeated)
 
 
-def onward(source: BegunRun, at: int) -> dict[str, Any]:
+def onward(source: RunView, at: int) -> dict[str, Any]:
     """Return budgets with which a fork at ``at`` has a way to go: as before, and as much again where spent there.
 
     None of time: what is repeated takes a time of its own.
@@ -117,7 +85,7 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
     return budgets | {"seconds": None}
 
 
-def replayed(source: BegunRun) -> RunSpec:
+def replayed(source: RunView) -> RunSpec:
     """Describe a run that repeats ``source``, its steering included, and ends where it ended.
 
     Where time ended it in the midst of a step, that step is not repeated, nor are the calls that it had made.

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
-import numpy as np
 import param
 
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
 from zoviz.core.threads.arithmetic import in_this_arithmetic
-from zoviz.core.types import Array, Evaluation, Printed, Sketch
+from zoviz.core.types import Printed, Sketch
 from zoviz.core.units import Units
-from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
-from zoviz.runs.best_design import BestDesign, Points, best_design
+from zoviz.runs.best_design import Points
 from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
-from zoviz.runs.engine.guard import Divergence
+from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.result import Result
-from zoviz.runs.engine.spec import EVERY_CALL, RunSettings, RunSpec
+from zoviz.runs.engine.spec import EVERY_CALL, RunSpec
 from zoviz.runs.engine.start import count_constraints
 from zoviz.runs.engine.steering import Change, Journal, Steering
-from zoviz.runs.engine.stopping import BUDGETS, Progress, RunStatus, Target
-from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import RunObserver, StepCallback, Worker
+from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.choice import AUTO, matched
 
@@ -61,7 +57,7 @@ class RunStore(Protocol):
         """The person whose runs are kept; None where there are no owners."""
 
 
-class Run(RunSettings):
+class Run(RunView):
     """A solver applied to a problem by R replicas in lock-step.
 
     The worker owns private clones of ``problem`` and ``solver``. While the run is going on, setting a live parameter of
@@ -113,11 +109,6 @@ class Run(RunSettings):
     study, parent : str
         Name of the study that the run belongs to; id of the run that it repeats.
 
-    Attributes
-    ----------
-    initial : RunSpec or None
-        What it is made of, as it was when it started.
-
     Raises
     ------
     ValueError
@@ -140,7 +131,6 @@ class Run(RunSettings):
         default=None, precedence=-1, label="Store", doc="Store or URL where the run is kept; or None."
     )
 
-    _worker: Worker | None = None
     _recorder: Recorder | None = None
 
     def __init__(
@@ -160,11 +150,11 @@ class Run(RunSettings):
         problem, solver, self._reason = matched(problem, solver, calls)
         super().__init__(problem=problem, solver=solver, store=store, **settings)
         self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
-        self._given = dict(resolved or {})
+        self._history = RunHistory(resolved or {})
         self._resume_data: ResumeData | None = None
         self._thread: threading.Thread | None = None
         self._steering: Steering | None = None
-        self.initial: RunSpec | None = None
+        self._initial: RunSpec | None = None
 
     @classmethod
     def of(
@@ -192,8 +182,11 @@ class Run(RunSettings):
 
     @property
     def id(self) -> str:
-        """The run's own id for ever, 32 hexadecimal digits."""
         return self._id
+
+    @property
+    def initial(self) -> RunSpec | None:
+        return self._initial
 
     @property
     def reason(self) -> str:
@@ -203,7 +196,7 @@ class Run(RunSettings):
     @property
     def spec(self) -> RunSpec:
         """The run's present description; ``initial`` is the one that it began with."""
-        return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self._given, **self.settings)
+        return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self.resolved, **self.settings)
 
     def start(self, steps: int | None = None, *, observers: Iterable[RunObserver] = ()) -> Run:
         """Begin in a worker thread; refused while or after this run has run (fork or make another).
@@ -226,8 +219,8 @@ class Run(RunSettings):
 
     def _work(self) -> None:
         """Do the work, in the run's thread, which holds the run until it has ended."""
-        if self._worker is not None:
-            self._worker.work()
+        if self.worker is not None:
+            self.worker.work()
 
     def run(self, observer: Callable[[], object] | None = None, *, observers: Iterable[RunObserver] = ()) -> Result:
         """Run in this thread, to the end of a budget.
@@ -286,9 +279,9 @@ class Run(RunSettings):
             if self._thread.is_alive():
                 raise TimeoutError(f"The run is still {self.status} after {timeout:g} s.")
         self.release()
-        if self._worker is not None and self._worker.error is not None:
-            leave_result(self._worker.error, lambda: None if self.state is None else self.result)
-            raise self._worker.error
+        if self.error is not None:
+            leave_result(self.error, lambda: None if self.state is None else self.result)
+            raise self.error
         return self.result
 
     def release(self) -> None:
@@ -315,7 +308,7 @@ class Run(RunSettings):
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The live parameters in force: those chosen at the start, and changed since."""
-        solver = self.solver if self._worker is None else self._worker.solver
+        solver = self.solver if self.worker is None else self.worker.solver
         return MappingProxyType({name: solver.get(name) for name in (*solver.live, *self.resolved)})
 
     def fork(self, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any) -> Run:
@@ -340,7 +333,7 @@ class Run(RunSettings):
     @property
     def worker(self) -> Worker | None:
         """The worker that carries the run out, None before its start; its thread alone may change it."""
-        return self._worker
+        return self._history if isinstance(self._history, Worker) else None
 
     def prepare(self, *observers: RunObserver) -> Worker:
         """Make the worker of a run that begins, without its first step; ``start`` and ``run`` set it to work.
@@ -352,14 +345,14 @@ class Run(RunSettings):
         ValueError
             If the solver does not take the problem.
         """
-        if self._worker is not None:
+        if self.worker is not None:
             raise ZovizError(f"Expected a run that has not started, got one that is {self.status}: make a new Run.")
         reason = self.solver.accepts(self.problem)
         if reason is not None:
             raise ValueError(reason)
-        self.initial = self.spec.clone()
-        spec, data, source = self.initial.clone(), self._resume_data, None
-        recorder = None if self.store is None else self._make_recorder(self.store, self.initial)
+        self._initial = initial = self.spec.clone()
+        spec, data, source = initial.clone(), self._resume_data, None
+        recorder = None if self.store is None else self._make_recorder(self.store, initial)
         # Evaluations are logged where the run says so, and where a paid one could not be spared otherwise: a solver
         # without checkpoints begins again from its start.
         begins_anew = not (spec.solver.checkpointable or spec.problem.analytic)
@@ -370,7 +363,7 @@ class Run(RunSettings):
         if recorder is not None and data is not None:
             restore(worker, data.checkpoint, data.trace, data.path, data.journal)
             worker.problem.restore({"evaluation_count": data.evaluation_count})
-        self._worker, self._recorder = worker, recorder
+        self._history, self._recorder = worker, recorder
         worker.begin()
         self._steering = Steering(self.solver, (self.problem, self), worker)
         return worker
@@ -394,30 +387,15 @@ class Run(RunSettings):
         return Recorder(database, self.id, spec, count, interval, each, own, owner or "")
 
     def _command(self, name: str, steps: int = 1) -> None:
-        if self._worker is not None and self.active:
-            self._worker.inbox.command(name, steps)
-
-    @property
-    def _oracle(self) -> Oracle | None:
-        return getattr(self._worker, "oracle", None)
-
-    @property
-    def status(self) -> RunStatus:
-        """The status: ready, running, paused, finished, diverged, stopped, failed or interrupted."""
-        return RunStatus.READY if self._worker is None else self._worker.status
-
-    @property
-    def active(self) -> bool:
-        """Whether the run is going on or paused."""
-        return self.status.active
+        if self.worker is not None and self.active:
+            self.worker.inbox.command(name, steps)
 
     @property
     def message(self) -> str:
-        """The sentence on how the run ended, or on what to know while it is at work."""
-        worker = self._worker
-        if worker is None:
-            return ""
-        return worker.message or " ".join(filter(None, [worker.remarks, self.storage_message]))
+        worker = self.worker
+        if worker is None or worker.message:
+            return self._history.message
+        return " ".join(filter(None, [worker.remarks, self.storage_message]))
 
     @property
     def storage_message(self) -> str:
@@ -425,118 +403,28 @@ class Run(RunSettings):
         return "" if self._recorder is None else self._recorder.storage_message
 
     @property
-    def error(self) -> BaseException | None:
-        """The exception that ended the run as failed; None where none did."""
-        return None if self._worker is None else self._worker.error
-
-    @property
-    def trace(self) -> Trace:
-        """The trace of the run so far: its columns, one row per recorded iteration."""
-        return Trace() if self._worker is None else self._worker.trace
-
-    @property
     def printed(self) -> tuple[Printed, ...]:
         """The outputs of the run's last evaluations, oldest first; empty for most problems."""
-        return () if self._worker is None else self._worker.problem.printed
-
-    @property
-    def path(self) -> Trace:
-        """The iterates of the first replica, thinned like the trace: ``iteration`` and ``x`` (rows, n)."""
-        return Trace() if self._worker is None else self._worker.path
-
-    @property
-    def journal(self) -> Journal:
-        """The changes of parameters so far."""
-        return Journal() if self._worker is None else self._worker.journal
-
-    @property
-    def hits(self) -> list[Target]:
-        """The targets with their first hits so far."""
-        return [] if self._worker is None else self._worker.targets
-
-    @property
-    def resolved(self) -> Mapping[str, Any]:
-        """The values chosen for parameters left at None: by the solver's rule, or those that the run was given."""
-        return self._given if self._worker is None else self._worker.resolved
+        return () if self.worker is None else self.worker.problem.printed
 
     @property
     def units(self) -> Units | None:
         """The units by which the solver's points, values and multipliers become the user's; None where equal."""
-        return None if self._oracle is None else self._oracle.units
-
-    @property
-    def tolerances(self) -> Array:
-        """The largest h that counts as feasible, (m,) in the user's units; empty before the run has begun."""
-        return np.empty(0) if self._oracle is None else self._oracle.user_tolerance
-
-    @property
-    def measured_units(self) -> dict[str, Any] | None:
-        """The sizes of ``units``, as plain numbers by name; None where the solver sees the user's own."""
-        return None if self.units is None else self.units.sizes
-
-    @property
-    def progress(self) -> Progress:
-        """The counters of the run; any thread may read them."""
-        return Progress(dict.fromkeys(BUDGETS, 0), math.nan) if self._worker is None else self._worker.progress
-
-    @property
-    def frozen(self) -> int:
-        """The number of replicas that a non-finite value, or the guard, stopped."""
-        return 0 if self._oracle is None else int((~self._oracle.active).sum())
-
-    @property
-    def divergences(self) -> tuple[Divergence, ...]:
-        """The replicas that the guard stopped, with when and why, in order."""
-        return () if self._worker is None else self._worker.guard.divergences
-
-    @property
-    def has_result(self) -> bool:
-        """Whether there is an outcome to be asked for."""
-        return self._worker is not None and self._worker.has_result
-
-    @property
-    def result(self) -> Result:
-        """The outcome, in SciPy's names; callable once the run has started."""
-        if self._worker is None:
-            raise ZovizError("Expected a run that has started, got none: call start() or run() first.")
-        if not self.has_result:
-            raise ZovizError(f"The run has no iterate yet (it is {self.status}). {self.message}".rstrip())
-        return self._worker.result
-
-    @property
-    def best_design(self) -> BestDesign:
-        """The best point so far with its constraints, by their names; printed, it is a table."""
-        worker = self._worker
-        if worker is None or not worker.has_result:
-            raise ZovizError(f"Expected a run that has a point, got one that is {self.status}: start it first.")
-        oracle, units = worker.oracle, self.units
-        unknown = Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
-        if worker.state is None:  # its budget was spent before the method began
-            first = oracle.first_best
-            x, value = (oracle.best_x, unknown) if first is None else (first.x, first.value)
-        else:
-            iterate = worker.solver.iterate(worker.state)
-            # Of a method that does not show its values none are known: a function of the user's is not called here.
-            x, value = iterate.x, iterate.value or unknown
-            x, value = oracle.place(x), value if units is None else units.user_value(value)
-        best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
-        return best_design(worker.problem, Points(*best, x, *value), oracle.user_tolerance)
+        return None if self.worker is None else self.worker.units
 
     @property
     def state(self) -> Any:
         """The solver's state after the last step, in its units: a NamedTuple of arrays, not to be written to."""
-        return None if self._worker is None else self._worker.state
+        return None if self.worker is None else self.worker.state
 
     @property
     def sketch(self) -> Sketch | None:
         """The first replica's region and last points, in the user's units; None where the solver has none."""
         # A state that the worker has published is never written to again, so that another thread may read it.
-        if self._worker is None or self._worker.state is None:
+        if self.worker is None or self.worker.state is None:
             return None
-        sketch = self._worker.solver.sketch(self._worker.state)
+        sketch = self.worker.solver.sketch(self.worker.state)
         return sketch if sketch is None or self.units is None else self.units.sketch(sketch)
 
-    @property
-    def spent_calls(self) -> bool:
-        """Whether the budget of calls or samples ended the run, in mid-step."""
-        return self._worker is not None and self._worker.spent_calls
+    def _points(self) -> Points:
+        return super()._points() if self.worker is None else self.worker.points

@@ -11,8 +11,7 @@ import param
 from zoviz.core.registry import required
 from zoviz.runs.engine.spec import COMPUTING, DEFAULTS
 from zoviz.runs.repeat import replayed
-from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 
 _MISSING = "put_your_function_here"
 
@@ -80,7 +79,7 @@ class _Speller:
         return name
 
 
-def script(run: Run | StoredRun) -> str:
+def script(run: RunView) -> str:
     """Return the source of a script that repeats ``run``: same numbers on the same machine and library versions.
 
     A black box whose functions live in a notebook or a closure cannot be imported: the script then has a placeholder

@@ -18,121 +18,155 @@ from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs import repeat, resume
-from zoviz.runs.best_design import BestDesign, Points, best_design
 from zoviz.runs.engine.checkpoint import ResumeData, points
 from zoviz.runs.engine.guard import Divergence, read_divergences
+from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
-from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
+from zoviz.runs.engine.spec import FREE, LISTED, RunSettings, RunSpec
 from zoviz.runs.engine.steering import Change, Journal
-from zoviz.runs.engine.stopping import BUDGETS, Limits, Progress, RunStatus, Target, build
+from zoviz.runs.engine.stopping import BUDGETS, Progress, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.export import export
 from zoviz.runs.run import Run, RunStore
-from zoviz.runs.storage import queries, recipe
+from zoviz.runs.run_view import RunView
+from zoviz.runs.storage import queries
 from zoviz.runs.storage.database import UnknownName
-from zoviz.runs.storage.recipe import check_same, describe, rebuild
+from zoviz.runs.storage.queries import Record
+from zoviz.runs.storage.recipe import check_same, describe, names, rebuild
 from zoviz.runs.storage.schema import JOURNAL, RECIPES, SEGMENTS, SNAPSHOTS
 from zoviz.runs.storage.signature import is_own
 from zoviz.runs.storage.trace_segments import assemble
 from zoviz.solvers.base import Solver
 
 
-class StoredRun:
-    """A run as it was when it was loaded, with the names that a ``Run`` has.
+class StoredHistory(RunHistory):
+    """What a stored run had done when it was loaded.
+
+    Parameters
+    ----------
+    connection : Connection
+    record : Record
+        Its line in the list.
+    recipe : mapping
+        Its stored description.
+    settings : RunSettings
+    """
+
+    def __init__(
+        self, connection: Connection, record: Record, recipe: Mapping[str, Any], settings: RunSettings
+    ) -> None:
+        super().__init__(rebuild(json.loads(recipe["resolved"])))
+        self.status, self.message, self._record, self._settings = record.status, record.message, record, settings
+        self.journal = Journal(_changes(connection, record.id))
+        self.trace = _course(connection, record.id, "trace", CAPACITY)
+        self.path = _course(connection, record.id, "path", PATH_POINTS)
+        self.outcome = _outcome(connection, record.id)
+        self.spent_calls = bool(self.outcome and self.outcome["spent_calls"])
+        self.targets = build(settings.targets, settings.replicas)
+        for target, hit in zip(self.targets, self.outcome["hits"] if self.outcome else [], strict=False):
+            target.restore(hit)
+
+    @property
+    def progress(self) -> Progress:
+        counts = {name: getattr(self._record, name) for name in BUDGETS}
+        return Progress(counts, self._settings.limits.fraction(counts))
+
+    @property
+    def tolerances(self) -> Array:
+        return np.array(self.outcome.get("tolerance", ()), dtype=float)
+
+    @property
+    def measured_units(self) -> dict[str, Any] | None:
+        return cast("dict[str, Any] | None", self.outcome.get("units"))
+
+    @property
+    def frozen(self) -> int:
+        return int((~self.outcome["active"]).sum()) if self.outcome else 0
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]:
+        return read_divergences(self.outcome.get("divergences", ()))
+
+    @property
+    def has_result(self) -> bool:
+        return bool(self.outcome)
+
+    @property
+    def result(self) -> Result:
+        stored = self.outcome
+        values: Mapping[str, Any] = {name: np.array(stored[name]) for name in OUTCOME}
+        return Result(
+            **values,
+            status=self.status,
+            message=stored["message"] if self.status.ended else f"The run is {self.status}.",
+            nit=int(stored["iteration"]),
+            seed=self._settings.seed,
+            trace=self.trace,
+            tolerance=self.tolerances,
+            polished=Polished(**stored["polished"]) if "polished" in stored else None,
+            ledger=LedgerSums(**stored["ledger"]),
+        )
+
+
+class StoredRun(RunView):
+    """A run as it was when it was loaded, to be read like a ``Run``.
 
     Attributes
     ----------
     record : Record
         Its line in the list.
-    trace, path : Trace
-    journal, schedule : Journal
-        Steering so far; changes that were planned ahead.
-    settings : dict
-        The settings but problem, solver, schedule and what was resolved, by name.
+    recipe : dict
+        Its stored description.
+    schedule : Journal
+        Changes that were planned ahead.
     versions : dict
         Libraries that it began with.
-    resolved : dict
-        What the solver's rule chose.
     """
 
-    error = None
+    _history: StoredHistory
 
     def __init__(self, store: RunStore, connection: Connection, run: str) -> None:
         record = queries.one(connection, run)
         if record is None:
             raise UnknownName(f"Expected a run that is in the store, got {run[:8]}, which was removed meanwhile.")
-        self.record = record
-        self._store = store
         self.recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
-        self.versions: dict[str, str] = json.loads(self.recipe["versions"])
         stored = {name: rebuild(held) for name, held in json.loads(self.recipe["settings"]).items()}
-        self.settings: dict[str, Any] = stored | {name: getattr(record, name) for name in LISTED}
-        self.resolved: dict[str, Any] = rebuild(json.loads(self.recipe["resolved"]))
+        super().__init__(**stored | {name: getattr(record, name) for name in LISTED})
+        self.record, self.store = record, store
+        self.versions: dict[str, str] = json.loads(self.recipe["versions"])
         self.schedule = Journal(Change(**rebuild(change)) for change in json.loads(self.recipe["schedule"]))
-        self.journal = Journal(_changes(connection, run))
-        self.trace = _course(connection, run, "trace", CAPACITY)
-        self.path = _course(connection, run, "path", PATH_POINTS)
-        self._outcome = _outcome(connection, run)
+        self._history = StoredHistory(connection, record, self.recipe, self)
 
     def __repr__(self) -> str:
         return f"<run {self.id[:8]}: {self.record.solver} on {self.record.problem}, {self.status}>"
 
     @property
     def id(self) -> str:
-        """The run's id, 32 hexadecimal digits."""
         return self.record.id
 
     @property
-    def label(self) -> str:
-        """The run's name for people."""
-        return self.record.label
-
-    @property
-    def status(self) -> RunStatus:
-        """The status: running, paused, finished, diverged, stopped, failed or interrupted."""
-        return self.record.status
-
-    @property
-    def message(self) -> str:
-        """The sentence on how the run ended."""
-        return self.record.message
-
-    @property
     def active(self) -> bool:
-        """Always False: a stored run is not at work here."""
         return False
-
-    @property
-    def replicas(self) -> int:
-        """The number R of replicas."""
-        return self.record.replicas
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run's random numbers."""
-        return self.record.seed
 
     @cached_property
     def own(self) -> bool:
         """Whether this user began the run on this machine and in this folder, so that it needs no other trust."""
-        return self._store.own and is_own(self.id, self.recipe)
+        return self.store.own and is_own(self.id, self.recipe)
 
     @property
     def trusted(self) -> tuple[str, ...]:
         """The names from which its problem and solver may be rebuilt."""
-        return (*self._store.trusted, *self.names) if self.own else self._store.trusted
+        return (*self.store.trusted, *self.names) if self.own else self.store.trusted
 
     @cached_property
     def problem(self) -> Problem:
-        """The problem, rebuilt from its recipe."""
         problem = rebuild(json.loads(self.recipe["problem"]), trusted=self.trusted)
         problem.restore(self.problem_snapshot)
         return problem
 
     @cached_property
     def solver(self) -> Solver:
-        """The solver as it was at the start, rebuilt from its recipe."""
         return rebuild(json.loads(self.recipe["solver"]), trusted=self.trusted)
 
     @cached_property
@@ -168,15 +202,15 @@ class StoredRun:
         other = sorted(settings.keys() - set(FREE))
         if other:
             raise ZovizError(f"Expected one of {', '.join(FREE)} for a run that goes on, got {other[0]}: fork it.")
-        with self._store.database.reading() as connection:
-            now = StoredRun(self._store, connection, self.id)
+        with self.store.database.reading() as connection:
+            now = StoredRun(self.store, connection, self.id)
             data = resume.checkpoint(connection, self.id)
             spent = points(data)
             entries = resume.evaluations(connection, self.id, spent, now.status)
         now._substitute(problem, solver)
         points_asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
         resume_data = ResumeData(data, now.trace, now.path, now.journal, entries, points_asked)
-        return Run.of(now.initial.replaced(**settings), store=self._store, id=self.id, resume_data=resume_data)
+        return Run.of(now.initial.replaced(**settings), store=self.store, id=self.id, resume_data=resume_data)
 
     def replay(self, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
         """Make a run that repeats this one bit for bit, its steering included, and ends where it ended.
@@ -187,7 +221,7 @@ class StoredRun:
             For a run whose functions have no name by which they could be imported: the objects themselves.
         """
         self._substitute(problem, solver)
-        return Run.of(repeat.replayed(self), store=self._store)
+        return Run.of(repeat.replayed(self), store=self.store)
 
     def fork(
         self,
@@ -212,7 +246,7 @@ class StoredRun:
             Settings of the new ``Run``, e.g. budgets, or another ``store``.
         """
         self._substitute(problem, solver)
-        store = settings.pop("store", self._store)
+        store = settings.pop("store", self.store)
         return Run.of(repeat.forked(self, at, changes, **settings), store=store)
 
     def export(self, path: str | os.PathLike[str]) -> None:
@@ -244,96 +278,14 @@ class StoredRun:
             self.problem.restore(self.problem_snapshot)
 
     @property
-    def limits(self) -> Limits:
-        """The budgets of the run."""
-        return Limits({name: self.settings.get(name) for name in BUDGETS})
-
-    @property
-    def progress(self) -> Progress:
-        """The counters at the run's last sign of life."""
-        counts = {name: getattr(self.record, name) for name in BUDGETS}
-        return Progress(counts, self.limits.fraction(counts))
-
-    @cached_property
-    def measured_units(self) -> dict[str, Any] | None:
-        """The sizes of the units in which the solver saw the problem; None where these are the user's own."""
-        return cast("dict[str, Any] | None", self._outcome.get("units"))
-
-    @property
-    def spent_calls(self) -> bool:
-        """Whether the budget of calls or samples ended the run, in mid-step."""
-        return bool(self._outcome and self._outcome["spent_calls"])
-
-    @property
     def problem_snapshot(self) -> dict[str, Any]:
         """The side effects of evaluating, such as call numbers, that a rebuilt problem takes over."""
-        return cast("dict[str, Any]", self._outcome.get("problem", {}))
+        return cast("dict[str, Any]", self._history.outcome.get("problem", {}))
 
     @property
     def names(self) -> set[str]:
         """The classes, functions and programs that rebuilding takes: what to trust."""
-        return recipe.names([json.loads(self.recipe[kind]) for kind in ("problem", "solver")])
-
-    @property
-    def hits(self) -> list[Target]:
-        """The targets with their first hits."""
-        targets = build(self.settings["targets"], self.replicas)
-        for target, hit in zip(targets, self._outcome["hits"] if self._outcome else [], strict=False):
-            target.restore(hit)
-        return targets
-
-    @property
-    def frozen(self) -> int:
-        """The number of replicas that a non-finite value, or the guard, stopped."""
-        return int((~self._outcome["active"]).sum()) if self._outcome else 0
-
-    @property
-    def divergences(self) -> tuple[Divergence, ...]:
-        """The replicas that the guard stopped, with when and why."""
-        return read_divergences(self._outcome.get("divergences", ()))
-
-    @property
-    def best_design(self) -> BestDesign:
-        """The best point with its constraints, by their names; printed, it is a table."""
-        result = self.result
-        points = Points(result.best_x, result.best_fun, result.best_h, result.x, result.fun, result.h)
-        return best_design(self.problem, points, result.tolerance)
-
-    @property
-    def tolerances(self) -> Array:
-        """The largest h that counts as feasible, (m,); empty where there is no result yet."""
-        return np.array(self._outcome.get("tolerance", ()), dtype=float)
-
-    @property
-    def has_iterate(self) -> bool:
-        """Whether there is a result."""
-        return bool(self._outcome)
-
-    @property
-    def result(self) -> Result:
-        """The outcome, in SciPy's names.
-
-        Raises
-        ------
-        ZovizError
-            Where the run had no iterate yet.
-        """
-        if not self.has_iterate:
-            raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
-        stored = self._outcome
-        values: Mapping[str, Any] = {name: np.array(stored[name]) for name in OUTCOME}
-        message = self._outcome["message"] if self.status.ended else f"The run is {self.status}."
-        return Result(
-            **values,
-            status=self.status,
-            message=message,
-            nit=int(self._outcome["iteration"]),
-            seed=self.seed,
-            trace=self.trace,
-            tolerance=self.tolerances,
-            polished=Polished(**stored["polished"]) if "polished" in stored else None,
-            ledger=LedgerSums(**stored["ledger"]),
-        )
+        return names([json.loads(self.recipe[kind]) for kind in ("problem", "solver")])
 
 
 def _changes(connection: Connection, run: str) -> list[Change]:

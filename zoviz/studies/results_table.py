@@ -30,7 +30,7 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         if store.record(cell.id) is None:
             continue
         stored = store.load(cell.id)
-        if not stored.has_iterate:
+        if not stored.has_result:
             continue
         result = stored.result
         hits = {f"calls to {target.metric} {target.threshold:g}": target.calls for target in stored.hits}

@@ -15,16 +15,18 @@ from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
 from zoviz.core.threads.stopwatch import Stopwatch
-from zoviz.core.types import Array
-from zoviz.core.units import as_box
+from zoviz.core.types import Array, Evaluation
+from zoviz.core.units import Units, as_box
 from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
 from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.oracle.samples import COUNTED
 from zoviz.problems.noise import UNKNOWN
+from zoviz.runs.best_design import Points
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
-from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard, infeasible_start
+from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_start
+from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
@@ -87,7 +89,7 @@ class StepCallback(RunObserver):
         self._function()
 
 
-class Worker:
+class Worker(RunHistory):
     """The owner of private clones of problem and solver, and of everything that changes while a run is going on.
 
     Parameters
@@ -101,7 +103,6 @@ class Worker:
     """
 
     oracle: Oracle  # made when the run begins, and not there before
-    error: BaseException | None = None
 
     def __init__(self, spec: RunSpec, source: ValueSource | None = None, observers: Iterable[RunObserver] = ()) -> None:
         self.problem, self.solver, self.limits = spec.problem, spec.solver, spec.limits
@@ -311,10 +312,30 @@ class Worker:
 
     @property
     def progress(self) -> Progress:
-        """How far it has come; any thread may read it."""
         used = self.oracle.most_counted if hasattr(self, "oracle") else dict.fromkeys(COUNTED, 0)
         counts = {"iterations": self.iteration, "seconds": self.seconds, **used}
         return Progress(counts, self.limits.fraction(counts))
+
+    @property
+    def units(self) -> Units | None:
+        """The units by which the solver's points, values and multipliers become the user's; None where equal."""
+        return self.oracle.units if hasattr(self, "oracle") else None
+
+    @property
+    def measured_units(self) -> dict[str, Any] | None:
+        return None if self.units is None else self.units.sizes
+
+    @property
+    def tolerances(self) -> Array:
+        return self.oracle.user_tolerance if hasattr(self, "oracle") else np.empty(0)
+
+    @property
+    def frozen(self) -> int:
+        return int((~self.oracle.active).sum()) if hasattr(self, "oracle") else 0
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]:
+        return self.guard.divergences
 
     @property
     def _unbegun(self) -> str:
@@ -518,12 +539,11 @@ class Worker:
 
     @property
     def has_result(self) -> bool:
-        """Whether there is an outcome: the method has begun, or the budget was spent before that."""
+        # The method has begun, or the budget was spent before that.
         return self.state is not None or ((self.spent_calls or self.spent_time) and self.error is None)
 
     @property
     def result(self) -> Result:
-        """The outcome so far of a worker that has one."""
         return summarise(
             ResultInputs(
                 self.scaled_problem,
@@ -540,6 +560,22 @@ class Worker:
                 unsure=self.noise.unsure,
             )
         )
+
+    @property
+    def points(self) -> Points:
+        """The points so far among which the best design is, of a worker that has a result."""
+        oracle, units = self.oracle, self.units
+        unknown = Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
+        if self.state is None:  # its budget was spent before the method began
+            first = oracle.first_best
+            x, value = (oracle.best_x, unknown) if first is None else (first.x, first.value)
+        else:
+            iterate = self.solver.iterate(self.state)
+            # Of a method that does not show its values none are known: a function of the user's is not called here.
+            x, value = iterate.x, iterate.value or unknown
+            x, value = oracle.place(x), value if units is None else units.user_value(value)
+        best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
+        return Points(*best, x, *value)
 
     def change_again(self, changes: Iterable[Change]) -> None:
         """Plan these changes at their iterations, after what the schedule does there, as they were made before."""

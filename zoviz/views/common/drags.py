@@ -9,8 +9,7 @@ import numpy as np
 
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.steering import Change
-from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 
 DRAG = 1.0
 """Seconds of a run within which further changes of one parameter belong to the same drag of its handle."""
@@ -49,7 +48,7 @@ def last_standing(changes: Sequence[Change]) -> Change | None:
     return standing[-1] if standing else None
 
 
-def iteration_at(run: Run | StoredRun, axis: str, place: float) -> int | None:
+def iteration_at(run: RunView, axis: str, place: float) -> int | None:
     """Return the iteration that a click on a plot means: the last before the change it is near, else the last recorded.
 
     A fork at the change's own iteration would repeat it. None where the run has nothing against this axis.

@@ -21,8 +21,8 @@ from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
+from zoviz.runs.run_view import RunView
 from zoviz.runs.store import Store
-from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.drags import last_standing
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
@@ -173,7 +173,7 @@ class RunController(param.Parameterized):
     def _keep_names(self, before: Mapping[str, ShownRun], now: Mapping[str, ShownRun]) -> None:
         """Write the names that stored runs have been given on this page into the store, which lists them."""
         for key, one in now.items():
-            kept = isinstance(one.run, StoredRun) or one.run.store is not None
+            kept = one.run.store is not None
             if self.store is not None and kept and key in before and before[key].name != one.name:
                 self.store.annotate(one.run.id, label=one.name)
 
@@ -357,7 +357,7 @@ class RunController(param.Parameterized):
             (source, at), self._going_back = self._going_back, None
             self._fork(source, at)
 
-    def verdict(self, run: Run | StoredRun) -> Verdict | None:
+    def verdict(self, run: RunView) -> Verdict | None:
         """Return the verdict on a run, at most two looks old; None before its first step."""
         if len(run.trace) < 2:
             return None

@@ -11,7 +11,7 @@ import param
 from zoviz.problems.base import Problem
 from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 from zoviz.views.common.colours import PALETTE
 
 
@@ -21,7 +21,7 @@ class ShownRun(NamedTuple):
     ``references`` are the numbers of a paper that stand beside it; ``number`` is its place among all of the page.
     """
 
-    run: Run | StoredRun
+    run: RunView
     key: str
     name: str
     colour: str
@@ -60,7 +60,7 @@ class ShownRuns(param.Parameterized):
 
     def put(
         self,
-        run: Run | StoredRun,
+        run: RunView,
         name: str | None = None,
         references: tuple[Reference, ...] = (),
         number: int | None = None,

@@ -10,8 +10,7 @@ import panel as pn
 
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, CALLS_FOR
-from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 from zoviz.views.common.style import muted_html, section, update_changed
 
 _STYLE = """
@@ -63,7 +62,7 @@ class LedgerBars(pn.viewable.Viewer):
         title = section("Calls by purpose, per replica")
         return pn.Column(title, self.pane, sizing_mode="stretch_width", margin=0)
 
-    def update(self, run: Run | StoredRun | None) -> None:
+    def update(self, run: RunView | None) -> None:
         """Draw the newest row of a run's trace; called with the document's lock."""
         text = muted_html("Start a run first.") if run is None else bars_html(run.trace.snapshot().columns)
         update_changed(self.pane, object=text)

@@ -13,6 +13,7 @@ from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
+from zoviz.runs.run_view import RunView
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.studies.study import Study
@@ -66,7 +67,7 @@ def _(run: StoredRun) -> None:
     put(page_thread().do(lambda: _ended(run, shown_alone(run))), repr(run))
 
 
-def _ended(run: Run | StoredRun, shown: ShownRuns) -> pn.Column:
+def _ended(run: RunView, shown: ShownRuns) -> pn.Column:
     """Return the outcome of a run, and the plots of all that its cell has shown."""
     board = EndedRun(ShownRuns(runs=shown.runs))
     try:

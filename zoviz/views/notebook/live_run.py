@@ -9,7 +9,7 @@ import panel as pn
 
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.views.common.design import in_cell
 from zoviz.views.common.run_controller import RunController
@@ -128,7 +128,7 @@ def legend_html(shown: ShownRuns) -> str:
     )
 
 
-def shown_alone(run: Run | StoredRun) -> ShownRuns:
+def shown_alone(run: RunView) -> ShownRuns:
     """Return the runs of a board that has one."""
     shown = ShownRuns()
     shown.put(run)

@@ -13,8 +13,7 @@ import param
 from zoviz.core.parameters import UP_TO_N, value_words
 from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE, ZETA_SAMPLES
 from zoviz.runs.engine.steering import Change
-from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PHASE, TARGET, ink_on
 from zoviz.views.common.drags import drags
@@ -32,7 +31,7 @@ def _parameter(solver: Solver, name: str) -> param.Parameter | None:
     return None if part is None or own not in part.param else part.param[own]
 
 
-def _text(run: Run | StoredRun, name: str, value: Any) -> str:
+def _text(run: RunView, name: str, value: Any) -> str:
     """Return the value of a parameter in words, with what is used of it where that is less."""
     parameter = _parameter(run.solver, name)
     limited = parameter is not None and (parameter.metadata or {}) == UP_TO_N
@@ -47,7 +46,7 @@ def parameter_label(solver: Solver, name: str) -> str:
     return name if parameter is None else str(parameter.label)
 
 
-def places_of(run: Run | StoredRun, changes: Sequence[Change], axis: str) -> list[float]:
+def places_of(run: RunView, changes: Sequence[Change], axis: str) -> list[float]:
     """Return where changes of a run stand on an axis; empty where the run has nothing against it."""
     if axis in (SAMPLES, ZETA_SAMPLES):  # a change tells when it was made in every other counter
         return _along(run.trace.snapshot().columns, [change.iteration for change in changes], axis)
@@ -61,7 +60,7 @@ def symbol_of(solver: Solver, name: str) -> str:
     return last if len(last) <= 2 else label
 
 
-def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
+def event_marks(run: RunView, axis: str) -> dict[str, list]:
     """Return a mark for each change of a parameter, numbered, in the words of the form, with its old and new value.
 
     ``label`` has the symbol and the new value alone.
@@ -83,7 +82,7 @@ def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     }
 
 
-def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
+def target_marks(run: RunView, axis: str) -> dict[str, list]:
     """Return a mark for each target, at its first hit, with the number of replicas that hit it and their mean."""
     hit = [target for target in run.hits if target.hits and np.isfinite(target.hit[axis]).any()]
     return {
@@ -98,7 +97,7 @@ def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     }
 
 
-def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
+def phase_marks(run: RunView, axis: str) -> dict[str, list]:
     """Return a mark where each phase of the problem, and each stage of the solver, began, so far."""
     columns = run.trace.snapshot().columns
     phases = [] if run.initial is None else run.initial.problem.phases(run.progress.iteration)
@@ -136,7 +135,7 @@ def _stages(solver: Solver, columns: Mapping[str, np.ndarray]) -> list[tuple[int
 class MarkKind(NamedTuple):
     """A kind of mark: a function that finds the marks of a run, and their look; sizes in pixels."""
 
-    find: Callable[[Run | StoredRun, str], dict[str, list]]
+    find: Callable[[RunView, str], dict[str, list]]
     colour: str
     marker: str
     dash: str
@@ -155,9 +154,7 @@ MARKS = {
 NO_MARKS: dict[str, list] = {name: [] for name in ("x", "y", "text", "number", "label", "colour", "ink")}
 
 
-def steering_marks(
-    runs: Iterable[tuple[Run | StoredRun, str]], axis: str, log_x: bool, widest: float
-) -> dict[str, list]:
+def steering_marks(runs: Iterable[tuple[RunView, str]], axis: str, log_x: bool, widest: float) -> dict[str, list]:
     """Return the marks of several runs' changes, each in its run's colour; of labels that would overlap the first.
 
     Parameters

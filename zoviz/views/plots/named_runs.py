@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 
-Runs = Run | StoredRun | Sequence[Run | StoredRun] | Mapping[str, Run | StoredRun]
+Runs = RunView | Sequence[RunView] | Mapping[str, RunView]
 """One run, several, or several by name."""
 
 
-def named_runs(runs: Runs) -> dict[str, Run | StoredRun]:
+def named_runs(runs: Runs) -> dict[str, RunView]:
     """Return runs that have begun by names that differ: their labels, or the titles of their solvers.
 
     Raises
@@ -23,7 +22,7 @@ def named_runs(runs: Runs) -> dict[str, Run | StoredRun]:
         runs_by_name = dict(runs)
     else:
         runs_by_name = {}
-        for run in [runs] if isinstance(runs, (Run, StoredRun)) else runs:
+        for run in [runs] if isinstance(runs, RunView) else runs:
             title = run.label or type(run.solver).title or type(run.solver).__name__
             runs_by_name[title if title not in runs_by_name else f"{title} #{len(runs_by_name) + 1}"] = run
     not_begun = [name for name, run in runs_by_name.items() if not len(run.trace)]

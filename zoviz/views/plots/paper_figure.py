@@ -21,9 +21,8 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Snapshot
-from zoviz.runs.run import Run
+from zoviz.runs.run_view import RunView
 from zoviz.runs.script import script
-from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.drags import by_drag
 from zoviz.views.plots.base import THIN, PlotView
@@ -409,7 +408,7 @@ def _problem_words(problem: Problem) -> str:
     return f"{type(problem).title or type(problem).__name__} ({', '.join(words)})"
 
 
-def _run_words(name: str, run: Run | StoredRun, snapshot: Snapshot) -> str:
+def _run_words(name: str, run: RunView, snapshot: Snapshot) -> str:
     """Return a run's solver, what differs from its defaults or its rule chose, replicas, seed, iterations and calls."""
     solver = run.solver if run.initial is None else run.initial.solver
     title = type(solver).title or type(solver).__name__
@@ -432,7 +431,7 @@ def _differing(parts: Mapping[str, param.Parameterized], resolved: Mapping[str, 
                 yield f"{parameter.label} {value_words(value)}{'*' if chosen else ''}"
 
 
-def _change_words(run: Run | StoredRun, changes: Sequence[Change]) -> str:
+def _change_words(run: RunView, changes: Sequence[Change]) -> str:
     """Return what a person or a schedule changed, and when; of a drag in many steps its beginning and its end."""
     first, last = changes[0], changes[-1]
     begin = f"{parameter_label(run.solver, first.name)} from {value_words(first.old)}"

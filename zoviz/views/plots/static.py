@@ -16,8 +16,7 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
-from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
+from zoviz.runs.run_view import RunView
 from zoviz.studies.experiment import Panel, array
 from zoviz.views.common.colours import PALETTE, REFERENCE
 from zoviz.views.plots.base import PlotView
@@ -168,7 +167,7 @@ def _components(column: str, values: Array) -> list[Series]:
 
 
 def _overlay(
-    runs_by_name: dict[str, Run | StoredRun],
+    runs_by_name: dict[str, RunView],
     lines: dict[str, list[Series]],
     title: str,
     label: str,
@@ -251,7 +250,7 @@ def _dressed(
     )
 
 
-def _marks(run: Run | StoredRun, axis: str, x: Array, y: Array) -> list[hv.Element]:
+def _marks(run: RunView, axis: str, x: Array, y: Array) -> list[hv.Element]:
     """Return a dot on the line for each of the dashboard's marks, with a text that tells what happened."""
     out: list[hv.Element] = []
     for kind in MARKS.values():

@@ -1,0 +1,161 @@
+"""A run as readers see it, whether it is at work here or was read from a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
+from zoviz.problems.base import Problem
+from zoviz.runs.best_design import BestDesign, Points, best_design
+from zoviz.runs.engine.guard import Divergence
+from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.result import Result
+from zoviz.runs.engine.spec import RunSettings, RunSpec
+from zoviz.runs.engine.steering import Journal
+from zoviz.runs.engine.stopping import Progress, RunStatus, Target
+from zoviz.runs.engine.trace import Trace
+from zoviz.solvers.base import Solver
+
+
+class RunView(RunSettings):
+    """What there is to read of a run: a ``Run`` or a ``StoredRun``, beside its settings.
+
+    Attributes
+    ----------
+    store : object or None
+        Where it is kept.
+    """
+
+    store: Any
+    _history: RunHistory
+
+    @property
+    def id(self) -> str:
+        """The run's own id for ever, 32 hexadecimal digits."""
+        raise NotImplementedError
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+        raise NotImplementedError
+
+    @property
+    def solver(self) -> Solver:
+        """The solver; of a stored run as it was at the start."""
+        raise NotImplementedError
+
+    @property
+    def initial(self) -> RunSpec | None:
+        """What the run is made of, as it was when it started; None before that."""
+        raise NotImplementedError
+
+    @property
+    def status(self) -> RunStatus:
+        """The status: ready, running, paused, finished, diverged, stopped, failed or interrupted."""
+        return self._history.status
+
+    @property
+    def active(self) -> bool:
+        """Whether the run is going on or paused here; a stored run never is."""
+        return self.status.active
+
+    @property
+    def message(self) -> str:
+        """The sentence on how the run ended, or on what to know while it is at work."""
+        return self._history.message
+
+    @property
+    def error(self) -> BaseException | None:
+        """The exception that ended the run as failed here; None where none did."""
+        return self._history.error
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the run so far: its columns, one row per recorded iteration."""
+        return self._history.trace
+
+    @property
+    def path(self) -> Trace:
+        """The iterates of the first replica, thinned like the trace: ``iteration`` and ``x`` (rows, n)."""
+        return self._history.path
+
+    @property
+    def journal(self) -> Journal:
+        """The changes of parameters so far."""
+        return self._history.journal
+
+    @property
+    def hits(self) -> list[Target]:
+        """The targets with their first hits so far."""
+        return self._history.targets
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """The values chosen for parameters left at None: by the solver's rule, or those that the run was given."""
+        return self._history.resolved
+
+    @property
+    def progress(self) -> Progress:
+        """The counters of the run; any thread may read them."""
+        return self._history.progress
+
+    @property
+    def tolerances(self) -> Array:
+        """The largest h that counts as feasible, (m,) in the user's units; empty before that is known."""
+        return self._history.tolerances
+
+    @property
+    def measured_units(self) -> dict[str, Any] | None:
+        """The sizes of the units in which the solver saw the problem, by name; None where these are the user's own."""
+        return self._history.measured_units
+
+    @property
+    def frozen(self) -> int:
+        """The number of replicas that a non-finite value, or the guard, stopped."""
+        return self._history.frozen
+
+    @property
+    def divergences(self) -> Sequence[Divergence]:
+        """The replicas that the guard stopped, with when and why, in order."""
+        return self._history.divergences
+
+    @property
+    def spent_calls(self) -> bool:
+        """Whether the budget of calls or samples ended the run, in mid-step."""
+        return self._history.spent_calls
+
+    @property
+    def has_result(self) -> bool:
+        """Whether there is an outcome."""
+        return self._history.has_result
+
+    @property
+    def result(self) -> Result:
+        """The outcome, in SciPy's names.
+
+        Raises
+        ------
+        ZovizError
+            Where the run has no iterate yet.
+        """
+        self._check_result()
+        return self._history.result
+
+    @property
+    def best_design(self) -> BestDesign:
+        """The best point so far with its constraints, by their names; printed, it is a table."""
+        self._check_result()
+        return best_design(self.problem, self._points(), self.tolerances)
+
+    def _points(self) -> Points:
+        """Return the points among which the best design is."""
+        result = self.result
+        return Points(result.best_x, result.best_fun, result.best_h, result.x, result.fun, result.h)
+
+    def _check_result(self) -> None:
+        if self.status is RunStatus.READY:
+            raise ZovizError("Expected a run that has started, got none: call start() or run() first.")
+        if not self.has_result:
+            raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
