@@ -97,30 +97,31 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     assert other.worker.solver.primal_step == 4e-3
 
 
-def test_the_public_solver_shows_what_the_script_has_set_and_posts_nothing() -> None:
+def test_what_is_in_force_is_what_the_journal_says_and_the_public_solver_is_left_alone() -> None:
     run = waiting(made(at(2, "primal_step", 2e-3), at(4, "estimator.batch_size", 7), at(9, "dual_step", 0.5)), 6)
-    values: list[Any] = []
-    run.solver.param.watch(lambda event: values.append(event.new), "primal_step")
-    run.follow()
-    run.follow()
-    assert (run.solver.primal_step, run.solver.estimator.batch_size) == (2e-3, 7) and values == [2e-3]
-    assert run.solver.dual_step is None, "not yet, and it is left to the rule"
+    assert (run.in_force["primal_step"], run.in_force["estimator.batch_size"]) == (2e-3, 7)
+    assert run.in_force["dual_step"] is None, "not yet, and it is left to the rule"
+    assert (run.solver.primal_step, run.solver.dual_step) == (1e-3, None)
+    run.set({"primal_step": 1e-3})  # as the public solver has it
+    until(lambda: run.in_force["primal_step"] == 1e-3)
     run.solver.primal_step = 5e-3
-    run.follow()
-    assert run.solver.primal_step == 5e-3
+    until(lambda: run.in_force["primal_step"] == 5e-3)
     run.step(4)
     until(lambda: run.status == "paused" and run.progress.iteration == 10)
-    run.follow()
-    assert (run.solver.primal_step, run.solver.dual_step) == (5e-3, 0.5)
-    assert [name for _, name, _ in steps(run)] == ["primal_step", "estimator.batch_size", "primal_step", "dual_step"]
-    run.solver.dual_step = None
-    until(lambda: len(run.journal) == 5)
-    run.follow()
-    assert run.solver.dual_step is None, "what the rule chose is shown as chosen by the rule"
+    assert (run.in_force["primal_step"], run.in_force["dual_step"], run.awaited) == (5e-3, 0.5, {})
+    assert [name for _, name, _ in steps(run)] == ["primal_step", "estimator.batch_size"] + 2 * ["primal_step"] + [
+        "dual_step"
+    ]
+    run.set({"dual_step": None})
+    until(lambda: len(run.journal) == 6)
+    assert run.in_force["dual_step"] is None, "what the rule chose is shown as chosen by the rule"
     with pytest.raises(ValueError, match="structural"):
         run.replicas = 5
+    with pytest.raises(ValueError, match="structural"):
+        run.set({"restoration": run.solver.restoration})
     run.stop()
     run.wait(120)
+    assert run.solver.primal_step == 5e-3
 
 
 def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
@@ -135,8 +136,7 @@ def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
     assert again.solver.primal_step == 1e-3
     again.start(steps=1)
     until(lambda: again.status in ("paused", "finished"))
-    again.follow()
-    assert again.solver.primal_step == 7e-3 and len(again.journal) == 1
+    assert again.in_force["primal_step"] == 7e-3 and len(again.journal) == 1
     again.stop()
     again.wait(120)
 

@@ -62,7 +62,7 @@ def test_a_store_keeps_zeta_and_a_fork_has_as_much_again(tmp_path: Path) -> None
         stored = store.load(run.id)
         assert (stored.record.samples, stored.record.zeta_samples) == (10, 30)
         assert stored.progress == run.progress and stored.limits["zeta_samples"] == 30
-        assert stored.hits[0].zeta_samples.tolist() == [0, 0]
+        assert stored.hits[0].hit["zeta_samples"].tolist() == [0, 0]
         assert onward(stored, 10)["zeta_samples"] == 60
         again = stored.resume(zeta_samples=45).run()
     assert again.zeta_samples.tolist() == [45, 45]
@@ -72,7 +72,7 @@ def test_a_store_keeps_zeta_and_a_fork_has_as_much_again(tmp_path: Path) -> None
 def test_first_hits_and_marks_are_told_in_samples() -> None:
     run = run_of(iterations=40, targets={"violation": 1e3}, schedule=[(20, 0, 0.0, "primal_step", None, 1e-3)])
     run.run()
-    assert run.hits[0].samples.tolist() == [0, 0]
+    assert run.hits[0].hit["samples"].tolist() == [0, 0]
     assert event_marks(run, "samples")["x"] == [100.0] and target_marks(run, "samples")["x"] == [0.0]
     assert event_marks(run, "zeta_samples")["x"] == [], "its rows are known"
     exact = Run(problem=LoadTracking(n=3), solver=ZOCEG(), replicas=1, iterations=3, targets={"violation": 1e9})
@@ -87,7 +87,7 @@ def test_a_store_keeps_them_and_a_run_that_goes_on_has_counted_all(tmp_path: Pat
         stored = store.load(run.id)
         assert stored.record.samples == stored.progress.counts["samples"] == 30 and stored.limits["samples"] == 33
         assert stored.result.samples.tolist() == [30, 30] and stored.result.zeta_samples.tolist() == [0, 0]
-        assert stored.hits[0].samples.tolist() == [0, 0]
+        assert stored.hits[0].hit["samples"].tolist() == [0, 0]
         np.testing.assert_array_equal(stored.trace["samples"], run.trace["samples"])
         again = stored.resume(samples=70).run()
     assert again.samples.tolist() == [70, 70]

@@ -46,7 +46,7 @@ def test_a_finished_run_is_read_back_whole(store: Store, small: Small, same_trac
     assert stored.resolved == run.resolved and stored.progress == run.progress and not stored.active
     assert [(t.metric, t.threshold) for t in stored.hits] == [(t.metric, t.threshold) for t in run.hits]
     for mine, theirs in zip(stored.hits, run.hits, strict=True):
-        np.testing.assert_array_equal(mine.seconds, theirs.seconds)
+        np.testing.assert_array_equal(mine.hit["seconds"], theirs.hit["seconds"])
     assert stored.versions["numpy"] == np.__version__ and "python" in stored.versions
     assert stored.problem.n == 5 and stored.solver.primal_step is None
     record = stored.record

@@ -289,11 +289,6 @@ class Run(RunView):
         if self._steering is not None:
             self._steering.release()
 
-    def follow(self) -> None:
-        """Copy changes that did not come from the public solver (schedule, replay, resume) back to it."""
-        if self._steering is not None:
-            self._steering.follow()
-
     def set(self, values: Mapping[str, Any]) -> None:
         """Set live parameters of the public solver by name; while the run goes on they reach it between two steps.
 
@@ -303,7 +298,16 @@ class Run(RunView):
             By name, dotted names allowed: ``{"estimator.batch_size": 100}``.
         """
         for name, value in values.items():
-            self.solver.set(name, value)
+            holder, own = self.solver.owner(name)
+            if self._steering is not None and getattr(holder, own) == value:
+                self._steering.request(name, value)  # nobody who watches the solver sees what stays as it is
+            else:
+                setattr(holder, own, value)
+
+    @property
+    def awaited(self) -> dict[str, Any]:
+        """The values of live parameters that were asked for, by name, and that the run has not taken yet."""
+        return {} if self.worker is None else self.worker.inbox.awaited
 
     @property
     def parameters(self) -> Mapping[str, Any]:

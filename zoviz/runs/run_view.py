@@ -87,6 +87,19 @@ class RunView(RunSettings):
         return self._history.journal
 
     @property
+    def in_force(self) -> dict[str, Any]:
+        """The live parameters by name, as its start and its journal have them; None where the rule's choice stands."""
+        solver = self.solver if self.initial is None else self.initial.solver
+        changed = {change.name: change.new for change in self.journal}
+        begun = {name: solver.get(name) for name in solver.live if name not in changed}
+        return begun | {name: self.as_set(name, value) for name, value in changed.items()}
+
+    def as_set(self, name: str, value: Any) -> Any:
+        """Return a value of a live parameter as a person sets it: None where it is what a rule chose for it."""
+        solver = self.solver if self.initial is None else self.initial.solver
+        return None if solver.get(name) is None and value == self.resolved.get(name) else value
+
+    @property
     def hits(self) -> list[Target]:
         """The targets with their first hits so far."""
         return self._history.targets

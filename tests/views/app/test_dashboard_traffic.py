@@ -17,6 +17,7 @@ from bokeh.plotting import figure
 from bokeh.protocol.messages.patch_doc import patch_doc
 from panel.io.state import set_curdoc
 
+from helpers.waiting import until
 from zoviz import Run
 from zoviz.core.threads import look_queue
 from zoviz.core.threads.rests import RESTS
@@ -155,8 +156,7 @@ def paused_run(dashboard: Dashboard) -> Run:
     dashboard.controller.start(steps=1)
     run = dashboard.controller.run
     assert isinstance(run, Run)
-    while run.status is not RunStatus.PAUSED:
-        run.follow()
+    until(lambda: run.status is RunStatus.PAUSED)
     return run
 
 

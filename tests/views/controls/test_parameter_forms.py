@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import panel as pn
 import param
 import pytest
 
 from helpers.every_solver import EVERY, EVERY_PROBLEM
+from helpers.waiting import until
 from zoviz.core.registry import discover
 from zoviz.estimators.base import GradientEstimator
-from zoviz.problems import LoadTracking
+from zoviz.problems import BlackBox, LoadTracking
+from zoviz.runs.engine.steering import Change
+from zoviz.runs.run import Run
 from zoviz.solvers import ZOSOGD, ZOSPLM, ZOSQP
 from zoviz.solvers.base import Solver
+from zoviz.views.common.form_widget import PENDING
 from zoviz.views.common.number_rule import NumberRule
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.search_list import SearchList
@@ -83,6 +89,46 @@ def test_no_field_shows_a_state_that_is_not_its_parameters() -> None:
     assert words["none"] >= {"calls", "gap", "iterations", "phase_length", "samples"}
     assert words["auto"] >= {"primal_step", "restoration", "step_reach", "contraction", "horizon", "initial_points"}
     assert words.keys() == {"auto", "none"} and not words["auto"] & words["none"]
+
+
+def test_live_fields_show_what_a_run_has_taken_and_what_it_has_not_taken_yet() -> None:
+    gate = threading.Event()
+    gate.set()
+
+    def cost(x: np.ndarray) -> float:
+        gate.wait(60)
+        return float(x @ x)
+
+    solver = ZOSPLM(primal_step=1e-3)
+    later = Change(2, 0, 0.0, "primal_step", None, 2e-3)
+    run = Run(BlackBox(cost, bounds=[(0, 1)] * 2, x0=[1, 1]), solver, replicas=1, schedule=[later], calls=10**6)
+    form = SolverForm(solver)
+    field = form.fields["primal_step"]
+    run.start(steps=3)
+    try:
+        until(lambda: run.status == "paused")
+        form.steer(run)
+        assert (field.text, field.value, solver.primal_step) == ("0.002", 1e-3, 1e-3), "as its schedule has it"
+        gate.clear()
+        run.unpause()
+        until(lambda: run.status == "running")
+        field.receive({"seq": 1, "value": 3e-3})
+        form.steer(run)
+        assert field.text == "0.003" and field.spec["note"] == PENDING and len(run.journal) == 1
+        gate.set()
+        until(lambda: len(run.journal) == 2 and not run.awaited)
+        form.steer(run)
+        assert field.text == "0.003" and not field.spec["note"]
+        run.set({"primal_step": 4e-3})
+        until(lambda: len(run.journal) == 3)
+        form.steer(run)
+        assert field.text == "0.004", "whoever asked for it"
+    finally:
+        gate.set()
+        run.stop()
+        run.wait(60)
+    form.steer(None)
+    assert field.text == "0.004" and solver.primal_step == 4e-3
 
 
 def test_degrees_of_freedom_are_shown_under_their_law_alone() -> None:

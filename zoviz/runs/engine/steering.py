@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -77,8 +76,8 @@ class Inbox:
         # Any thread posts, the worker takes: both hold the condition. Only ``waiting`` is read without it, once a step;
         # a post that the worker misses there is taken one step later.
         self._condition = threading.Condition()
-        self._changes: deque[tuple[str, Any]] = deque()
-        self._applying = False
+        self._changes: list[tuple[str, Any]] = []  # posted
+        self._applying: list[tuple[str, Any]] = []  # taken, and not all made yet
         self._steps = 0
         self.waiting = False
         self.paused = False
@@ -101,10 +100,10 @@ class Inbox:
             self._wake()
 
     @property
-    def settled(self) -> bool:
-        """Whether every change that was requested has been made."""
+    def awaited(self) -> dict[str, Any]:
+        """The values that were requested and may not have been made yet, by name."""
         with self._condition:
-            return not self._changes and not self._applying
+            return dict(self._applying + self._changes)
 
     @property
     def urgent(self) -> bool:
@@ -119,16 +118,14 @@ class Inbox:
     def take(self) -> list[tuple[str, Any]]:
         """Return the changes requested so far, oldest first; called by the worker while ``waiting``."""
         with self._condition:
-            changes = list(self._changes)
-            self._changes.clear()
-            self._applying = bool(changes)
+            self._applying, self._changes = self._changes, []
             self.waiting = self.paused or self.stopping
-            return changes
+            return self._applying
 
     def may_step(self) -> bool:
         """Return whether the worker may take a step now, without waiting; uses up one granted step while paused."""
         with self._condition:
-            self._applying = False
+            self._applying = []
             if self.stopping:
                 return False
             if self.paused and self._steps:
@@ -147,13 +144,14 @@ class Steerable(Protocol):
     """A protocol: the members of a worker that steering needs."""
 
     inbox: Inbox
-    journal: Journal
     resolved: dict[str, Any]
     status: RunStatus
 
 
 class Steering:
-    """A watch over the public solver, its nested parts, and the objects that are fixed during a run.
+    """The way from the public solver to the worker: its live parameters can be asked for, all else is fixed.
+
+    Values go one way, into the inbox. What the worker has made of them is in the journal, which readers look at.
 
     Parameters
     ----------
@@ -166,9 +164,8 @@ class Steering:
 
     def __init__(self, solver: Solver, fixed: tuple[param.Parameterized, ...], worker: Steerable) -> None:
         # Weak: the public solver outlives its runs and must not keep their traces alive.
-        self._solver, self._worker = solver, weakref.ref(worker)
+        self._live, self._worker = solver.live, weakref.ref(worker)
         self._watched: list[tuple[param.Parameterized, Any]] = []
-        self._followed, self._following = 0, False
         for prefix, target in [*solver.parts().items(), *[(f"{type(one).__name__}.", one) for one in fixed]]:
             names = [name for name in target.param if name not in ("name", "label")]
 
@@ -183,39 +180,32 @@ class Steering:
             target.param.unwatch(watcher)
         self._watched.clear()
 
-    def follow(self) -> None:
-        """Copy changes that did not come from the public solver (schedule, replay, resume) back to it."""
-        worker = self._worker()
-        # While something is on its way from here to the worker, the journal is behind the public solver.
-        if worker is None or len(worker.journal) == self._followed or not worker.inbox.settled:
-            return
-        changes = worker.journal[self._followed :]
-        self._followed += len(changes)
-        self._following = True
-        try:
-            for name, value in {change.name: change.new for change in changes}.items():
-                own = self._solver.get(name)
-                if value != (worker.resolved.get(name) if own is None else own):
-                    self._solver.set(name, value)
-        finally:
-            self._following = False
+    def request(self, name: str, value: Any) -> None:
+        """Ask the worker for a value of a (dotted) parameter, which that takes between two steps.
 
-    def _on_change(self, prefix: str, event: param.parameterized.Event) -> None:
+        Raises
+        ------
+        ValueError
+            For a parameter that is not live, and for None where no rule chose.
+        """
         worker = self._worker()
-        if self._following or worker is None or not worker.status.active:
+        if worker is None or not worker.status.active:
             return
-        name = f"{prefix}{event.name}"
-        settable = event.new is not None or name in worker.resolved
-        if name in self._solver.live and settable:
-            worker.inbox.post(name, event.new)
-            return
-        with param.discard_events(event.obj):
-            setattr(event.obj, event.name, event.old)
-        if not settable:
+        if name not in self._live:
+            others = f", or change one of {', '.join(self._live)}" if self._live else ""
+            raise ValueError(
+                f"{name} is structural: it is fixed while the run is {worker.status}. Stop the run first{others}."
+            )
+        if value is None and name not in worker.resolved:
             raise ValueError(
                 f"Expected a value for {name}, got None: this run began with one, so no rule chose another."
             )
-        others = f", or change one of {', '.join(self._solver.live)}" if self._solver.live else ""
-        raise ValueError(
-            f"{name} is structural: it is fixed while the run is {worker.status}. Stop the run first{others}."
-        )
+        worker.inbox.post(name, value)
+
+    def _on_change(self, prefix: str, event: param.parameterized.Event) -> None:
+        try:
+            self.request(f"{prefix}{event.name}", event.new)
+        except ValueError:
+            with param.discard_events(event.obj):
+                setattr(event.obj, event.name, event.old)
+            raise

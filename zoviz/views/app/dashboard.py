@@ -368,12 +368,10 @@ class Dashboard(pn.viewable.Viewer):
 
     def tell(self) -> None:
         """Show what is new in the run's status: buttons, counters, verdict and message; needs the document's lock."""
-        run = self.controller.run
-        if run is not None:
-            run.follow()
         self.controller.look()
         run = self.controller.run
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
+        self.form.picker.solver_form.steer(run if self.controller.active else None)
         self.form.update(self.controller.active)
         self.status_bar.update()
         self.go_back.update(None if run is None else self.controller.verdict(run))

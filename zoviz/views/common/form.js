@@ -164,10 +164,16 @@ function list(el, model) {
     label.textContent = spec.label;
     pop.setAttribute("aria-label", spec.label);
     tip.textContent = spec.help;
-    say.textContent = spec.error;
+    report(say, spec);
     if (input.disabled || !isOpen()) close();
   }
   return update;
+}
+
+// Below a field: why a value was refused, or that it is awaited.
+function report(say, spec) {
+  say.textContent = spec.error || spec.note;
+  say.classList.toggle("note", !spec.error);
 }
 
 // A number: a text field, and below it a slider for log10 of the value. While the handle is held, or a message is not
@@ -262,7 +268,7 @@ function row(el, model) {
     line.classList.toggle("set", !auto.hidden);
     input.setAttribute("aria-invalid", String(!!spec.error));
     input.setAttribute("aria-describedby", spec.error ? `${key}-say` : `${key}-help`);
-    say.textContent = spec.error;
+    report(say, spec);
     tip.textContent = spec.help;
     if (ask.dataset.asked !== spec.ask.join()) {
       const [question, use, keep] = spec.ask, button = (text, does) =>
@@ -323,7 +329,7 @@ function check(el, model) {
     box.disabled = spec.locked;
     if (!talk.open()) box.checked = spec.value;
     words.textContent = spec.label;
-    say.textContent = spec.error;
+    report(say, spec);
     tip.textContent = spec.help;
   };
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection
+from typing import Any, ClassVar, NamedTuple
 
 import param
 from panel.custom import JSComponent
@@ -13,6 +13,26 @@ from zoviz.core.threads.rests import RESTS
 
 MOST = 2**53
 """Numbers of messages are whole numbers in a browser up to here."""
+
+PENDING = "Pending: the run takes it after its present step."
+
+
+class Steered(NamedTuple):
+    """A parameter of a run that is at work, as a field steers it.
+
+    Attributes
+    ----------
+    value : object
+        As the run's journal has it, or as it was asked for last.
+    pending : bool
+        Whether the run has not taken that yet.
+    ask : callable
+        Asks the run for another value; raises where that cannot be.
+    """
+
+    value: Any
+    pending: bool
+    ask: Callable[[Any], object]
 
 
 class FormWidget(JSComponent, WidgetBase):
@@ -24,6 +44,13 @@ class FormWidget(JSComponent, WidgetBase):
     and the latest place of the handle waits for its answer: the server sets the pace.
 
     A subclass says what is drawn in ``describe``, and takes messages in ``take``. A browser may send anything.
+
+    Attributes
+    ----------
+    held : object
+        The value that is shown: that of a run that is steered, or else the field's own.
+    note : str
+        The sentence on what is awaited; empty where nothing is.
     """
 
     description = param.String(default="", doc="What the control is for; shown when its label is pointed at.")
@@ -40,13 +67,33 @@ class FormWidget(JSComponent, WidgetBase):
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"sizing_mode": "stretch_width", "margin": (2, 10), **params})
         self._ack, self._taking = 0, False
+        self._steered: Steered | None = None
+        self.held, self.note = self.value, ""
         self.complaint = ""
         self.draw()
         self.param.watch(self._follow, list(self._rename))
 
     def _follow(self, *events: param.parameterized.Event) -> None:
+        if self._steered is None:
+            self.held = self.value
         self.settle({event.name for event in events})
         self.draw()
+
+    def steer(self, steered: Steered | None) -> None:
+        """Show what a run has, and ask it for changes; None: the field is that of its parameter again."""
+        before, self._steered = (self.held, self.note), steered
+        self.held, self.note = (self.value, "") if steered is None else (steered.value, PENDING * steered.pending)
+        if (self.held, self.note) != before:
+            self.settle({"value"} if self.held != before[0] else ())
+            self.draw()
+
+    def commit(self, value: Any) -> None:
+        """Set the value, or ask for it the run that is steered."""
+        if self._steered is None:
+            self.value = value
+        else:
+            self._steered.ask(value)
+            self.held = value
 
     def settle(self, changed: Collection[str]) -> None:
         """Drop what a change of some parameters has made out of date: a new value takes a refused one's place."""
@@ -65,7 +112,7 @@ class FormWidget(JSComponent, WidgetBase):
         """Send the browser what is drawn, where that has changed."""
         if not self._taking:
             words = {"label": str(self.label), "help": self.description, "locked": bool(self.disabled)}
-            spec = {**words, "error": self.complaint, **self.describe(), "ack": self._ack}
+            spec = {**words, "error": self.complaint, "note": self.note, **self.describe(), "ack": self._ack}
             if spec != self.spec:
                 self.spec = spec
 

@@ -103,14 +103,14 @@ class ParameterRow(FormWidget):
     @property
     def current(self) -> Value:
         """The value, or what None stands for; None where nobody knows."""
-        return self._suggested if self.value is None else self.value
+        return self._suggested if self.held is None else self.held
 
     @property
     def _suggested(self) -> Value:
         """What None stands for, as a number of the parameter's kind."""
         if self.suggestion is None:
             return None
-        return round(self.suggestion) if self._rule.integer else float(self.suggestion)
+        return round(self.suggestion) if isinstance(self._edited, param.Integer) else float(self.suggestion)
 
     @property
     def text(self) -> str:
@@ -119,8 +119,8 @@ class ParameterRow(FormWidget):
 
     def _canonical(self) -> str:
         """Return the text for the present value, and for None what a rule takes, where that is known."""
-        if self.value is not None:
-            return format_number(self.value)
+        if self.held is not None:
+            return format_number(self.held)
         return self._blank if self._suggested is None else f"auto · {short_number(self._suggested)}"
 
     @property
@@ -139,20 +139,20 @@ class ParameterRow(FormWidget):
 
     def span(self) -> tuple[float, float]:
         """Return the ends of the slider, as log10."""
-        rule, soft = self._rule, (None, None) if self._edited is None else self._edited.get_soft_bounds()
-        low, high = soft
+        low, high = (None, None) if self._edited is None else self._edited.get_soft_bounds()
         centre = self.current or 1.0
         if self._suggested:
             low, high = self._suggested * BELOW, self._suggested * ABOVE
         low = low if low and low > 0 else min(centre, high or centre) * 1e-4
         high = high if high and high > low else max(centre, low) * 1e4
-        low = max(low, rule.low or low)
+        least = None if self._edited is None or self._edited.bounds is None else self._edited.bounds[0]
+        low = max(low, least or low)
         places = [math.log10(one) for one in (low, high, centre) if one > 0]
         return min(places), max(places)
 
     def describe(self) -> dict[str, Any]:
         limits, rule = self.limits, self._rule
-        numbers = {"value": self.value, "auto": self._suggested if rule.optional else None}
+        numbers = {"value": self.held, "auto": self._suggested if rule.optional else None}
         words = {"help": " ".join(filter(None, [self.description, "" if limits is None else limits_words(limits)]))}
         keep = "" if self.current is None else short_number(self.current)
         ask = [self.question, f"Use {short_number(self._asked or 0.0)}", f"Keep {keep}"] if self.question else []
@@ -178,7 +178,7 @@ class ParameterRow(FormWidget):
             stable = percent(limits.stable)
             ends = [min(percent(limits.theorem), stable), stable]
         at = math.log10(current) if current and current > 0 else (low + high) / 2
-        tick = percent(self._suggested) if self._suggested and self.value is not None else None
+        tick = percent(self._suggested) if self._suggested and self.held is not None else None
         return {"low": low, "high": high, "at": at, "ends": ends, "tick": tick}
 
     def take(self, message: dict[str, Any]) -> None:
@@ -214,7 +214,7 @@ class ParameterRow(FormWidget):
                 return
         # The owner first: pn.Param's link would lose what the owner says against a value, and it refuses a value that
         # equals a soft bound wherever the hard bound is exclusive.
-        if self._edited is not None:
+        if self._edited is not None and self._steered is None:
             self._edited.owner.param.update({self._edited.name: value})
         else:
-            self.value = value
+            self.commit(value)

@@ -16,7 +16,6 @@ from zoviz.core.threads.background_work import in_background
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
-from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.references import Reference
@@ -297,13 +296,7 @@ class RunController(param.Parameterized):
         """Put the parameter that was changed last back to where it was; again, the one before."""
         change = None if self.run is None or not self.run.active else last_standing(list(self.run.journal))
         if self.run is not None and change is not None:
-            self.steer({change.name: self._before(self.run, change)})
-
-    @staticmethod
-    def _before(run: Run, change: Change) -> Any:
-        """Return what a parameter was before a change: None where its value had been chosen by a rule."""
-        was_open = run.initial is not None and run.initial.solver.get(change.name) is None
-        return None if was_open and run.resolved.get(change.name) == change.old else change.old
+            self.steer({change.name: self.run.as_set(change.name, change.old)})
 
     def go_back(self, at: int) -> None:
         """End the run, and fork it at an iteration that it has come to: all up to there is repeated, then it waits."""

@@ -69,7 +69,7 @@ class SearchList(FormWidget):
     @property
     def shown(self) -> str:
         """What stands in the closed list."""
-        title = self.title_of(self.value)
+        title = self.title_of(self.held)
         return self._auto if title == AUTO and self.optional else title
 
     @property
@@ -80,13 +80,13 @@ class SearchList(FormWidget):
         titles = list(self.choices)
         groups = {"": titles} if self.group is None else grouped(titles, self.group, self.order)
         names = {"auto": self._auto} if self.optional else {}
-        look = {"wide": self.wide, "names": names, "value": self.title_of(self.value)}
+        look = {"wide": self.wide, "names": names, "value": self.title_of(self.held)}
         return {"kind": "list", "groups": [[name, own] for name, own in groups.items()], **look}
 
     def take(self, message: dict[str, Any]) -> None:
         title = message.get("title")
         if isinstance(title, str) and title in self.choices:
-            self.value = self.choices[title]
+            self.commit(self.choices[title])
 
 
 class SeveralList(SearchList):

@@ -21,11 +21,11 @@ class _OnOff(FormWidget):
     __abstract = True
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": self.kind, "value": self.value}
+        return {"kind": self.kind, "value": self.held}
 
     def take(self, message: dict[str, Any]) -> None:
         if isinstance(message.get("on"), bool):
-            self.value = message["on"]
+            self.commit(message["on"])
 
 
 class CheckBox(_OnOff):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -11,10 +12,11 @@ import param
 
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_limits import StepLimits
 from zoviz.views.common.fold import Fold
-from zoviz.views.common.form_widget import FormWidget
+from zoviz.views.common.form_widget import FormWidget, Steered
 from zoviz.views.common.parameter_row import RANGES, ParameterRow
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.small_fields import CheckBox
@@ -163,6 +165,10 @@ class SolverForm(pn.viewable.Viewer):
         super().__init__(**params)
         self.solver = solver
         self._why, self._legend = lock_note(), pn.pane.HTML(LEGEND, visible=False, margin=(0, 10))
+        # Of the run that is steered: entries of its journal that were read, what is in force by them, and the names of
+        # what was asked for since.
+        self._run: Run | None = None
+        self._read, self._values, self._asked = 0, dict[str, Any](), set[str]()
         self._column, self.fold = pn.Column(sizing_mode="stretch_width", margin=0), Fold("structure")
         self._fill()
 
@@ -181,7 +187,7 @@ class SolverForm(pn.viewable.Viewer):
             for prefix, part in parts.items()
         ]
         self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
-        fields = {name: field for form in self._live for name, field in form.fields.items()}
+        self._live_fields = fields = {name: field for form in self._live for name, field in form.fields.items()}
         # Those with a slider first: they are what a run is steered by.
         first = sorted(fields, key=lambda name: not (isinstance(fields[name], ParameterRow) and fields[name].slides))
         main, rest = set(first[:MAIN]), set(first[MAIN:])
@@ -243,6 +249,35 @@ class SolverForm(pn.viewable.Viewer):
         for select in self._kinds:
             update_changed(select, disabled=locked)
         update_changed(self._why, visible=locked)
+
+    def steer(self, run: Run | None) -> None:
+        """Have the live fields show what a run's journal says, and ask the run for changes.
+
+        None, where no run is at work: they are those of the solver again, which keeps what the run had last.
+        """
+        before, self._run = self._run, run
+        if run is None:
+            for name, value in ({} if before is None else before.in_force).items():
+                if self.solver.get(name) != value:
+                    self.solver.set(name, value)
+            for field in {} if before is None else self._live_fields.values():
+                field.steer(None)
+            return
+        rows, awaited = len(run.journal), run.awaited
+        if run is not before:
+            self._read, self._values, due = rows, run.in_force, set(self._live_fields)
+        else:
+            new, self._read = run.journal[self._read : rows], rows
+            self._values |= {change.name: run.as_set(change.name, change.new) for change in new}
+            due = self._asked.union(awaited, (change.name for change in new))
+        for name in due & self._live_fields.keys():
+            value, pending = awaited.get(name, self._values[name]), name in awaited
+            self._live_fields[name].steer(Steered(value, pending, partial(self._ask, run, name)))
+        self._asked = set(awaited)
+
+    def _ask(self, run: Run, name: str, value: Any) -> None:
+        self._asked.add(name)
+        run.set({name: value})
 
     def limit(self, limits: Mapping[str, StepLimits]) -> None:
         """Show how far parameters may be moved, by (dotted) name; those without an entry as far as anybody likes."""

@@ -85,12 +85,10 @@ class LiveRun(pn.viewable.Viewer):
         """Show what is new; return whether there may be more: the run has not ended."""
         if self.controller.run is None and self._run.worker is not None:  # begun, here or by another cell
             self.controller.watch_run(self._run)
-        run = self.controller.run
-        if run is not None:
-            run.follow()
         self.controller.look()
         run = self.controller.run
         self._form.lock(self.controller.active)
+        self._form.steer(run if self.controller.active else None)
         self._form.suggest({} if run is None else dict(run.resolved))
         self._status.update()
         self._go_back.update(None if run is None else self.controller.verdict(run))
