@@ -13,6 +13,7 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.core.units import as_box
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.history import Points
 
 
 class BestDesign(NamedTuple):
@@ -85,25 +86,6 @@ class BestDesign(NamedTuple):
         for name, value in zip(self.constraints, self.h, strict=True):
             rows.append(f"{name:{width}}  {value:<18.10g} <= 0" if np.isfinite(value) else f"{name:{width}}  unknown")
         return "\n".join([f"{self.kind[:1].upper()}{self.kind[1:]}: f = {self.f:.10g}", *rows])
-
-
-class Points(NamedTuple):
-    """The points of R replicas among which the best design is, in the user's units; NaN where nothing is known.
-
-    Attributes
-    ----------
-    best_x, best_fun, best_h : Array, shapes (R, n), (R,), (R, m)
-        The best feasible points that were queried.
-    x, fun, h : Array, shapes (R, n), (R,), (R, m)
-        The last iterates.
-    """
-
-    best_x: Array
-    best_fun: Array
-    best_h: Array
-    x: Array
-    fun: Array
-    h: Array
 
 
 def best_design(problem: Problem, points: Points, tolerance: float | Array) -> BestDesign:

@@ -18,10 +18,9 @@ from zoviz.core.types import Printed, Sketch
 from zoviz.core.units import Units
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
-from zoviz.runs.best_design import Points
 from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
-from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.history import Points, RunHistory
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import EVERY_CALL, RunSpec
 from zoviz.runs.engine.start import count_constraints

@@ -8,9 +8,9 @@ from typing import Any
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.runs.best_design import BestDesign, Points, best_design
+from zoviz.runs.best_design import BestDesign, best_design
 from zoviz.runs.engine.guard import Divergence
-from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.history import Points, RunHistory
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import RunSettings, RunSpec
 from zoviz.runs.engine.steering import Journal

@@ -27,7 +27,7 @@ from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.stopping import BUDGETS, Progress, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
-from zoviz.runs.export import export
+from zoviz.runs.export import description, export
 from zoviz.runs.run import Run, RunStore
 from zoviz.runs.run_view import RunView
 from zoviz.runs.storage import queries
@@ -256,7 +256,7 @@ class StoredRun(RunView):
         ----------
         path : path
         """
-        export(self, path)
+        export(self, path, description(self.record, self.recipe, self.journal))
 
     def _substitute(self, problem: Problem | None, solver: Solver | None) -> None:
         """Use the given problem and solver instead of rebuilding them from the recipe.

@@ -22,11 +22,10 @@ from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.oracle.samples import COUNTED
 from zoviz.problems.noise import UNKNOWN
-from zoviz.runs.best_design import Points
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_start
-from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.history import Points, RunHistory
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
