@@ -45,7 +45,7 @@ def test_it_refuses_what_it_is_not_made_for(name: str) -> None:
 @EACH
 def test_the_rule_fills_in_all_that_is_open(name: str, form: str, rows: str) -> None:
     world = World(name, form, made(rows))
-    assert world.solver.suggestible() == [] and world.suggestions
+    assert world.solver.open_scales() == [] and world.suggestions
     for key, value in world.suggestions.items():
         holder, own = world.solver.owner(key)
         low, high = holder.param[own].bounds

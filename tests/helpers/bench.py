@@ -100,8 +100,8 @@ class Bench:
 
     def course(self, solver: Solver, steps: int, replicas: int = 3) -> tuple[list[Any], list[Any]]:
         """States, the first one's included, and the steps' infos; parameters that are None by the solver's rule."""
-        suggestions = solver.suggest(self.problem, self.problem.constants)
-        for name in solver.suggestible():
+        suggestions = solver.from_constants(self.problem, self.problem.constants)
+        for name in solver.open_scales():
             solver.set(name, suggestions[name])
         streams, self.problem.points = self.streams(replicas), 0
         self.oracle = Oracle(self.problem, streams)

@@ -94,8 +94,10 @@ class World:
         self.streams = Streams(seed, replicas)
         self.oracle = Oracle(problem, self.streams)
         x0 = problem.initial(self.streams)
-        suggestions = self.solver.suggest(problem, self.solver.learn(problem, self.oracle, x0, self.streams))
-        self.suggestions = {key: suggestions[key] for key in self.solver.suggestible()}
+        suggestions = self.solver.from_constants(
+            problem, self.solver.measure_constants(problem, self.oracle, x0, self.streams)
+        )
+        self.suggestions = {key: suggestions[key] for key in self.solver.open_scales()}
         for key, value in self.suggestions.items():
             self.solver.set(key, value)
         self.state = self.solver.init(x0, self.oracle, self.streams)

@@ -119,8 +119,10 @@ class World:
         self.streams = Streams(seed, replicas)
         self.oracle = Oracle(problem, self.streams)
         x0 = problem.initial(self.streams)
-        suggestions = self.solver.suggest(problem, self.solver.learn(problem, self.oracle, x0, self.streams))
-        for name in self.solver.suggestible():
+        suggestions = self.solver.from_constants(
+            problem, self.solver.measure_constants(problem, self.oracle, x0, self.streams)
+        )
+        for name in self.solver.open_scales():
             holder, own = self.solver.owner(name)
             self.solver.set(name, float(np.clip(suggestions[name], *holder.param[own].bounds)))
         self.state = self.solver.init(x0, self.oracle, self.streams)

@@ -17,7 +17,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox
 from zoviz.problems.base import Problem
 from zoviz.solvers import Solver
-from zoviz.solvers.base import Info
+from zoviz.solvers.theory import Info
 
 UPPER = 0.3
 OVER = 0.1 + 0.2

@@ -172,7 +172,7 @@ def test_regret_is_the_sum_over_every_round_that_was_played() -> None:
     run.run()
     streams = Streams(1, 2)
     oracle = Oracle(problem, streams)
-    solver = SOGD(**{k: run.resolved[k] for k in SOGD().suggestible()})
+    solver = SOGD(**{k: run.resolved[k] for k in SOGD().open_scales()})
     state, total = solver.init(problem.initial(streams), oracle, streams), np.zeros(2)
     for t in range(1, 10):
         a, c, q = np.split(problem.vectors(t), [4, 8])

@@ -14,7 +14,7 @@ from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.runs.engine.startup import present
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.solvers.base import Info
+from zoviz.solvers.theory import Info
 
 
 def test_everything_reported_is_in_the_users_units() -> None:

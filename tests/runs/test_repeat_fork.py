@@ -178,10 +178,10 @@ def test_a_repetition_takes_the_steps_of_its_run_and_not_todays_rule(
     with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
         source = Run(NonconvexQCQP(n=4), ZOSPLM(), iterations=12, store=store)
         source.run()
-        rule = ZOSPLM.suggest
+        rule = ZOSPLM.from_constants
         monkeypatch.setattr(
             ZOSPLM,
-            "suggest",
+            "from_constants",
             lambda *args: {
                 name: 0.5 * value if isinstance(value, float) else value for name, value in rule(*args).items()
             },

@@ -71,8 +71,8 @@ LEVELS = {"relative_gap": [0.5, 0.2, 0.1, 0.05], "violation": [20.0, 1.0], "stat
 
 def by_hand(problem: Problem, solver: Solver, replicas: int, seed: int, iterations: int) -> dict[tuple, Array]:
     """First hits from the measures of every iterate, (2, R): iterations and calls."""
-    suggestions = solver.suggest(problem, problem.constants)
-    for name in solver.suggestible():
+    suggestions = solver.from_constants(problem, problem.constants)
+    for name in solver.open_scales():
         solver.set(name, suggestions[name])
     streams = Streams(seed, replicas)
     oracle = Oracle(problem, streams)

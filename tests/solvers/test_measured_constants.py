@@ -17,9 +17,9 @@ from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOSPLM, Solver
-from zoviz.solvers.base import Info
 from zoviz.solvers.measured_constants import constants_of
 from zoviz.solvers.step_rules import noisy_radius
+from zoviz.solvers.theory import Info
 
 SEEDS = range(20)
 

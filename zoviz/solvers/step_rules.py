@@ -9,7 +9,8 @@ from zoviz.core.sets import Box, Set
 from zoviz.core.types import Array, Constants
 from zoviz.estimators import Coordinate
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver, Target
+from zoviz.solvers.base import Solver
+from zoviz.solvers.theory import Info, Target
 
 FINE_RADIUS = 1e-5
 """The smoothing radius of paper splm; also where constants are measured: bias of order r stays below what tells."""

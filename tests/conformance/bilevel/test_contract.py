@@ -87,8 +87,8 @@ def test_a_clone_is_equal_and_independent(cls: type[Solver]) -> None:
 @EACH_PAIR
 def test_the_rule_fills_in_all_that_is_open(solver: str, problem: str) -> None:
     world = World(solver, small(problem))
-    assert world.solver.suggestible() == []
-    assert all(np.isfinite(world.solver.get(key)) for key in SOLVERS[solver]().suggestible())
+    assert world.solver.open_scales() == []
+    assert all(np.isfinite(world.solver.get(key)) for key in SOLVERS[solver]().open_scales())
     assert (world.solver.known_constants(world.problem) is None) == (world.problem.bilevel_constants is None)
 
 

@@ -73,8 +73,8 @@ def test_a_public_name_that_a_solver_adds_is_asked_for_somewhere() -> None:
 @EACH_PAIR
 def test_the_rule_fills_in_all_that_is_open(solver: str, problem: str) -> None:
     world = World(solver, small(problem))
-    assert world.solver.suggestible() == []
-    for key in EVERY[solver]().suggestible():
+    assert world.solver.open_scales() == []
+    for key in EVERY[solver]().open_scales():
         value = world.solver.get(key)
         assert np.isfinite(value) and value > 0
 

@@ -28,5 +28,5 @@ def test_cheaper_is_less_than_three_quarters_and_seconds_are_not_decided() -> No
 
 def test_no_step_is_left_to_a_rule_while_the_clock_runs() -> None:
     solvers = timed(NonconvexQCQP(n=10), 40)
-    assert all(solver.suggestible() == [] for solver in solvers.values())
+    assert all(solver.open_scales() == [] for solver in solvers.values())
     assert [solvers[name].estimator.batch_size for name in (OURS, TWICE, "SZOConEX")] == [40, 80, 40]

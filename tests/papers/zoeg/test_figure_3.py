@@ -64,7 +64,7 @@ def test_every_method_has_its_grid_and_budget() -> None:
     for method, (primal, dual) in GRID.items():
         solver = solver_of(method, (primal[0], dual[0]))
         assert len(primal) * len(dual) == 4 and isinstance(solver, ZOEG if method == TUNED else ZOBCEG)
-        assert solver.suggestible() == [], "every step is set, none is left to a rule"
+        assert solver.open_scales() == [], "every step is set, none is left to a rule"
         assert method == TUNED or f"block {solver.estimator.block_size}" == method
 
 

@@ -54,7 +54,7 @@ def test_a_row_agrees_with_a_loop_by_hand(noisy: bool) -> None:
     solver, streams = ZOCEG(), Streams(0, replicas)
     oracle = Oracle(problem, streams, {"calls": budget})
     x0 = problem.initial(streams)
-    for name, value in solver.suggest(problem, solver.learn(problem, oracle, x0, streams)).items():
+    for name, value in solver.from_constants(problem, solver.measure_constants(problem, oracle, x0, streams)).items():
         if solver.get(name) is None:
             solver.set(name, value)
     state = solver.init(x0, oracle, streams)

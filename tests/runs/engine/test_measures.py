@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.measures import ExactPoints
 from zoviz.solvers import ZOSPLM
-from zoviz.solvers.base import Info
+from zoviz.solvers.theory import Info
 
 
 def test_exact_values_are_found_by_the_point_and_not_by_its_array() -> None:

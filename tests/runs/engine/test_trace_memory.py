@@ -19,7 +19,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems import Problem
 from zoviz.runs.engine.trace import CAPACITY
 from zoviz.solvers import Solver
-from zoviz.solvers.base import Info
+from zoviz.solvers.theory import Info
 
 # --- many iterations ---------------------------------------------------------------------------------------------
 

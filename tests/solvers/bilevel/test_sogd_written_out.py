@@ -188,8 +188,8 @@ def test_the_product_radius_falls_with_theory_s_steps() -> None:
     """rho_v^2 = c_v alpha_t of (26), from the radius of practice on."""
     problem = CurvedBilevel(n=3, d=4)
     solver = ZOSOGD(schedule="theory", product_radius=0.02)
-    for name, value in solver.suggest(problem, problem.bilevel_constants).items():
-        if name in solver.suggestible():
+    for name, value in solver.from_constants(problem, problem.bilevel_constants).items():
+        if name in solver.open_scales():
             solver.set(name, value)
     at = Triple(np.zeros((1, 3)), np.zeros((1, 4)), np.zeros((1, 4)))
     radii = [solver.radius_of_products(t, at) for t in (1, 1000, 10**7)]

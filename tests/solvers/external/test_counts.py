@@ -40,7 +40,7 @@ def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[Ext
         run = Run(problem=box, solver=cls(), replicas=1, iterations=0)
         calls[noise] = int(run.run().calls[0])
         assert calls[noise] == len(simulation.points)
-        assert set(run.resolved) == set(cls().suggestible())
+        assert set(run.resolved) == set(cls().open_scales())
     assert calls["deterministic"] == 1 and (calls["independent"] == 1 or cls.measures)
 
 

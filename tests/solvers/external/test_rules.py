@@ -45,9 +45,9 @@ def test_what_it_refuses(cls: type[ExternalSolver], monkeypatch: pytest.MonkeyPa
 @EACH
 def test_the_rule_widens_what_noise_blurs(cls: type[ExternalSolver]) -> None:
     problem = NonconvexQCQP(n=3)
-    quiet = cls().suggest(problem, problem.constants)
-    loud = cls().suggest(problem, replace(problem.constants, noise=0.1))
-    assert set(quiet) == set(cls().suggestible())
+    quiet = cls().from_constants(problem, problem.constants)
+    loud = cls().from_constants(problem, replace(problem.constants, noise=0.1))
+    assert set(quiet) == set(cls().open_scales())
     wider = [name for name in quiet if loud[name] > quiet[name]]
     assert all(loud[name] >= quiet[name] for name in quiet) and (wider or cls is NOMAD)
     if "difference" in loud:

@@ -27,7 +27,7 @@ def suggested(cls: type[ExternalSolver], noise: float) -> tuple[dict[str, Any], 
     problem = LoadTracking(n=100)
     constants = replace(problem.constants, noise=noise)
     width = float(np.median(problem.domain.upper))
-    return cls().suggest(problem, constants), width, float((8.0 * (noise / constants.curvature) ** 2) ** 0.25)
+    return cls().from_constants(problem, constants), width, float((8.0 * (noise / constants.curvature) ** 2) ** 0.25)
 
 
 @pytest.mark.parametrize("cls", [SLSQP, TrustConstr])

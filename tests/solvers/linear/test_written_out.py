@@ -219,7 +219,7 @@ def test_the_last_step_has_a_step_of_its_own() -> None:
     """Errata 47: 1 / L_K whatever the horizon, where the run's is of order T^(-1/2)."""
     qp, steps = problem(), {}
     for horizon in (400, 40_000):
-        rule = SmoothedALM(horizon=horizon).suggest(qp, qp.constants)
+        rule = SmoothedALM(horizon=horizon).from_constants(qp, qp.constants)
         largest = qp.constants.curvature + rule["penalty"] * qp.operator_norm**2 + rule["proximal_weight"]
         assert rule["polish_step"] == pytest.approx(1.0 / largest)
         steps[horizon] = rule["primal_step"]
@@ -238,7 +238,7 @@ def test_the_centre_may_follow_the_new_iterate() -> None:
 def test_the_printed_constants(cls: type[SmoothedALM] | type[StormALM]) -> None:
     """(A.1) and (5.5), by hand: ||A||^2 for ||A|| where units ask for it, and T^(-1/3) times the bound of (5.5)."""
     qp, T = problem(), 1000
-    rule = cls(horizon=T, step_rule="theory", error_bound=2.0).suggest(qp, qp.constants)
+    rule = cls(horizon=T, step_rule="theory", error_bound=2.0).from_constants(qp, qp.constants)
     curvature, square = qp.constants.curvature, qp.operator_norm**2
     mu = max(2.0, 4.0 * curvature)
     rho = mu / square

@@ -60,8 +60,8 @@ def test_calls_per_iteration(solver: Solver, per_iteration: int) -> None:
 
 def solve(solver: Solver, problem: Problem, iterations: int, replicas: int = 4) -> tuple[dict[str, Array], Any]:
     """Run with the solver's own rule for what is None; measures of the last iterate, and its state."""
-    suggestions = solver.suggest(problem, problem.constants)
-    for name in solver.suggestible():
+    suggestions = solver.from_constants(problem, problem.constants)
+    for name in solver.open_scales():
         solver.set(name, suggestions[name])
     with SingleBlasThread():  # as a run does: the products are small
         states, _ = course(solver, problem, iterations, replicas)

@@ -194,8 +194,8 @@ def test_an_average_bears_longer_steps_but_not_where_slopes_are_noisy_in_proport
 @pytest.mark.parametrize("share, converges", [(1.0, True), (10.0, False)], ids=["rule", "as without sampling"])
 def test_steps_are_shorter_where_rows_are_drawn_at_random(share: float, converges: bool) -> None:
     problem = DistributedConsensus()
-    step = share * DSZOG().suggest(problem, problem.constants)["primal_step"]
-    penalty = DSZOG().suggest(problem, problem.constants)["penalty"]
+    step = share * DSZOG().from_constants(problem, problem.constants)["primal_step"]
+    penalty = DSZOG().from_constants(problem, problem.constants)["penalty"]
     run = Run(problem, DSZOG(primal_step=step, penalty=penalty), replicas=8, iterations=1000, seed=7)
     run.run()
     gap = np.abs(run.trace["gap"])

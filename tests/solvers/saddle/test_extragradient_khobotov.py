@@ -75,10 +75,10 @@ def test_blocks_are_compared_where_both_know_the_field() -> None:
 
 
 def test_the_test_is_the_rules_and_not_of_random_directions_or_noise() -> None:
-    chosen = [cls().suggest(NonconvexQCQP(n=4), NonconvexQCQP(n=4).constants) for cls in (ZOCEG, ZOBCEG)]
+    chosen = [cls().from_constants(NonconvexQCQP(n=4), NonconvexQCQP(n=4).constants) for cls in (ZOCEG, ZOBCEG)]
     assert [values["contraction"] for values in chosen] == [0.9, 0.9]
-    assert "contraction" not in ZOCEG(primal_step=0.1).suggest(NonconvexQCQP(n=4), NonconvexQCQP(n=4).constants)
-    assert "contraction" not in ZOEG().suggest(NonconvexQCQP(n=4), NonconvexQCQP(n=4).constants)
+    assert "contraction" not in ZOCEG(primal_step=0.1).from_constants(NonconvexQCQP(n=4), NonconvexQCQP(n=4).constants)
+    assert "contraction" not in ZOEG().from_constants(NonconvexQCQP(n=4), NonconvexQCQP(n=4).constants)
     problem, streams = bowl(4.0, np.ones(2), noise="independent", noise_scale=0.1), Streams(0, 1)
     state = ZOCEG(contraction=0.9).init(problem.initial(streams), Oracle(problem, streams), streams)
     assert state.share is None

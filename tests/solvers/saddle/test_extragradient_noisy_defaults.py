@@ -101,7 +101,9 @@ def test_the_report_under_independent_noise_weighs_iterates_by_their_cube(solver
         method, streams = solver(), Streams(5, 3)
         oracle = Oracle(problem, streams)
         x0 = problem.initial(streams)
-        for name, value in method.suggest(problem, method.learn(problem, oracle, x0, streams)).items():
+        for name, value in method.from_constants(
+            problem, method.measure_constants(problem, oracle, x0, streams)
+        ).items():
             method.set(name, value)
         states = [method.init(x0, oracle, streams)]
         np.testing.assert_array_equal(method.output(states[0]), x0)
@@ -135,14 +137,14 @@ def test_noise_is_compared_with_the_gradient_at_the_starts_and_not_with_its_boun
 def test_every_method_shortens_its_steps_for_noise(cls: type[Solver]) -> None:
     # Central differences have a radius at which a tenth of this noise hardly matters.
     loud = ConexQCQP(n=10, noise="independent", noise_scale=20.0 if cls in (ZOCEG, ZOBCEG) else 2.0)
-    quiet, noisy = (cls().suggest(problem, problem.noisy_constants) for problem in (ConexQCQP(n=10), loud))
+    quiet, noisy = (cls().from_constants(problem, problem.noisy_constants) for problem in (ConexQCQP(n=10), loud))
     assert noisy["primal_step"] < 0.9 * quiet["primal_step"]
     radius = cls()
     radius.set("estimator.smoothing_radius", 0.1)
-    short = radius.suggest(ConexQCQP(n=10), ConexQCQP(n=10).constants)["primal_step"]
+    short = radius.from_constants(ConexQCQP(n=10), ConexQCQP(n=10).constants)["primal_step"]
     factor = radius.noise_factor(loud.noisy_constants, 10, 0.1)
     assert factor > 1.2
-    assert radius.suggest(loud, loud.noisy_constants)["primal_step"] == pytest.approx(short / factor)
+    assert radius.from_constants(loud, loud.noisy_constants)["primal_step"] == pytest.approx(short / factor)
 
 
 def test_central_differences_have_a_radius_by_the_width_of_the_box() -> None:
@@ -158,7 +160,9 @@ def test_central_differences_have_a_radius_by_the_width_of_the_box() -> None:
     for free in (Ball(np.zeros(3), 1.0), Box(np.full(3, -np.inf), np.full(3, np.inf))):
         assert central_radius(constants, free) == 0.0
     central, forward = ZOCEG(), ZOCEG(estimator=Coordinate(smoothing_radius=None, differences="forward"))
-    radii = [cls.suggest(problem, constants)["estimator.smoothing_radius"] for cls in (central, forward, ZOSPLM())]
+    radii = [
+        cls.from_constants(problem, constants)["estimator.smoothing_radius"] for cls in (central, forward, ZOSPLM())
+    ]
     assert radii[0] >= central_radius(constants, problem.domain) > 1.2 * radii[1]
 
 

@@ -110,9 +110,10 @@ def test_the_form_has_the_inner_solver_s_widgets_and_follows_another_choice() ->
     form.fields["inner.schedule"].value = "diminishing"
     assert solver.inner.schedule == "diminishing"
     problem = NonconvexQCQP(n=6)
-    form.suggest(solver.suggest(problem, problem.constants))
+    form.suggest(solver.from_constants(problem, problem.constants))
     assert (
-        form.fields["inner.primal_step"].suggestion == solver.suggest(problem, problem.constants)["inner.primal_step"]
+        form.fields["inner.primal_step"].suggestion
+        == solver.from_constants(problem, problem.constants)["inner.primal_step"]
     )
 
 

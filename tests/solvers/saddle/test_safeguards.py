@@ -25,11 +25,11 @@ def test_the_step_is_shortened_beyond_its_reach_only() -> None:
 def test_at_its_reach_the_curvature_is_a_third_more_than_the_steps(cls: type[Solver]) -> None:
     problem = NonconvexQCQP(n=10)
     constants, solver = problem.constants, cls()
-    values = solver.suggest(problem, constants)
+    values = solver.from_constants(problem, constants)
     with_more = problem.constants.constraint_curvature * values["step_reach"] + constants.curvature
     # The curvature that the step was chosen for: no more than a third below, where nothing else bends.
     assert with_more >= 4.0 / 3.0 * constants.curvature
-    assert cls().suggest(LoadTracking(n=5), LoadTracking(n=5).constants)["step_reach"] == FAR
+    assert cls().from_constants(LoadTracking(n=5), LoadTracking(n=5).constants)["step_reach"] == FAR
 
 
 def test_the_reach_is_the_third_exactly() -> None:
@@ -60,7 +60,7 @@ def test_steps_that_follow_the_multipliers_do_not_let_them_run_away() -> None:
     for reach in (FAR, None):
         # Twice the rule's step bears moderate multipliers, and none of twice the size.
         problem = ConexQCQP(n=10, noise="independent", noise_scale=1.0)
-        chosen = ZOSPLM().suggest(problem, problem.noisy_constants)
+        chosen = ZOSPLM().from_constants(problem, problem.noisy_constants)
         solver = ZOSPLM(**{name: value for name, value in chosen.items() if "." not in name})
         solver.primal_step, solver.step_reach = 2.5 * chosen["primal_step"], reach or chosen["step_reach"]
         solver.estimator.smoothing_radius = chosen["estimator.smoothing_radius"]

@@ -56,13 +56,13 @@ def test_splm_equals_a_hand_written_loop(name: str, estimated: bool) -> None:
 def test_the_proximal_weight_is_twice_the_weak_convexity_not_a_multiple_of_the_curvature() -> None:
     problem = NonconvexQCQP(n=20)
     rho = problem.constants.weak_convexity
-    suggestions = ZOSPLM().suggest(problem, problem.constants)["proximal_weight"]
+    suggestions = ZOSPLM().from_constants(problem, problem.constants)["proximal_weight"]
     hessian = problem.data.matrices[:, :20]
     assert rho == pytest.approx(-np.linalg.eigvalsh(hessian)[0])
     assert suggestions == pytest.approx(2.0 * rho)
     assert np.linalg.eigvalsh(hessian + suggestions * np.eye(20))[0] > 0.0
     convex = LoadTracking()
-    assert ZOSPLM().suggest(convex, convex.constants)["proximal_weight"] == 1.0
+    assert ZOSPLM().from_constants(convex, convex.constants)["proximal_weight"] == 1.0
 
 
 def test_splm_dual_step_uses_the_new_point() -> None:

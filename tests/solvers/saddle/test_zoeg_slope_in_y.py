@@ -17,9 +17,9 @@ def test_the_slope_is_exact_where_the_rule_chooses_the_step_and_as_published_whe
     cls: type[Solver],
 ) -> None:
     problem = ConexQCQP(n=4)
-    assert cls().suggest(problem, problem.constants)["dual"] == "exact"
-    assert "dual" not in cls(dual="estimated").suggest(problem, problem.constants)
-    assert "dual" not in cls(primal_step=0.01).suggest(problem, problem.constants)
+    assert cls().from_constants(problem, problem.constants)["dual"] == "exact"
+    assert "dual" not in cls(dual="estimated").from_constants(problem, problem.constants)
+    assert "dual" not in cls(primal_step=0.01).from_constants(problem, problem.constants)
     given, published = (
         Run(problem, cls(primal_step=0.01, dual=d), replicas=2, iterations=5) for d in (None, "estimated")
     )

@@ -237,7 +237,7 @@ def one_step() -> tuple[SQPRun, Space, float]:
     space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
     run = SQPRun.start(START, joint(START), 2, 1.0, 1.0)
     run.set_units(slopes(START).T, space)
-    run.learn(slopes(START).T, None, space)
+    run.measure_constants(slopes(START).T, None, space)
     return run, space, run.solve(space, 1.0)
 
 

@@ -134,7 +134,7 @@ def test_nothing_is_used_of_a_problem_but_its_values(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(NonconvexQCQP, name, property(refuse))
     problem, streams = NonconvexQCQP(n=3), Streams(0, 2)
     oracle, solver = Oracle(problem, streams), ZOSQP()
-    assert solver.suggestible() == []
+    assert solver.open_scales() == []
     state = solver.init(problem.initial(streams), oracle, streams)
     for _ in range(4):
         state, _ = solver.step(state, oracle, streams)

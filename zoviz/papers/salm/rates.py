@@ -39,8 +39,8 @@ def problem_for(sampled: bool, null_curvature: float = 0.5) -> StochasticQP:
 
 def prepared(solver: Solver, problem: StochasticQP) -> Solver:
     """Return the solver with the parameters that its rule chooses for the problem and the solver's horizon."""
-    steps = solver.suggest(problem, problem.constants)
-    for name in solver.suggestible():
+    steps = solver.from_constants(problem, problem.constants)
+    for name in solver.open_scales():
         solver.set(name, float(steps[name]))
     return solver
 

@@ -127,11 +127,11 @@ def solver_for(method: Method, problem: LinearlyConstrained, samples: int, step:
         raise ValueError(f"Expected a problem whose curvature is known, got {type(problem).__name__}.")
     options = {**method.options, "horizon": samples}
     for name, factor in (("penalty", penalty), ("primal_step", step)):
-        rule = method.cls(**options).suggest(problem, constants)
+        rule = method.cls(**options).from_constants(problem, constants)
         options[name] = factor * rule[name]
     solver = method.cls(**options)
-    rule = solver.suggest(problem, constants)
-    for name in solver.suggestible():
+    rule = solver.from_constants(problem, constants)
+    for name in solver.open_scales():
         solver.set(name, float(rule[name]))
     return solver
 

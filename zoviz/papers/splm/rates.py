@@ -41,8 +41,8 @@ def solver_of(method: str, problem: ConcaveNormal, directions: int) -> Solver:
     solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=problem.n**2)
     if method == OURS:
         solver.set("proximal_step", SLOW)
-    for name, value in solver.suggest(problem, problem.constants).items():
-        if name in solver.suggestible():
+    for name, value in solver.from_constants(problem, problem.constants).items():
+        if name in solver.open_scales():
             solver.set(name, value)
     solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=directions)
     return solver

@@ -50,8 +50,8 @@ def timed(problem: NonconvexQCQP, batch: int) -> Mapping[str, Solver]:
     solvers = {name: published(name, batch, problem, (1.0, 0.3)) for name in PAPER}
     solvers[TWICE] = published(OURS, 2 * batch, problem, (1.0, 0.3))
     for solver in solvers.values():
-        values = solver.suggest(problem, problem.data.constants)
-        for name in solver.suggestible():
+        values = solver.from_constants(problem, problem.data.constants)
+        for name in solver.open_scales():
             solver.set(name, values[name])
         if "dual_cap" in solver.param:
             solver.set("dual_cap", CAP)

@@ -12,7 +12,8 @@ from zoviz.core.types import Array, ExactValues, Iterate
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import columns
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
+from zoviz.solvers.theory import Info
 
 SHOWN_DUALS = 8
 """Dual variables that a trace keeps one by one; with more constraints, the first of them and the norm of all."""

@@ -77,28 +77,28 @@ def resolve(
         Where the functions are so large or so small that the rules' powers of their slopes leave the floating-point
         range.
     """
-    suggestible = solver.suggestible()
-    if not suggestible:
+    open_scales = solver.open_scales()
+    if not open_scales:
         return Resolution({})
     constants_known = solver.known_constants(problem) is not None and oracle.units is None
-    caps_alone = all(name.rpartition(".")[2] in solver.caps for name in suggestible)
-    only_far = all(name in suggestible and value == FAR for name, value in given.items())
+    caps_alone = all(name.rpartition(".")[2] in solver.caps for name in open_scales)
+    only_far = all(name in open_scales and value == FAR for name, value in given.items())
     if not constants_known and caps_alone and only_far:
-        for name in suggestible:
+        for name in open_scales:
             solver.set(name, FAR)
-        return Resolution(dict.fromkeys(suggestible, FAR))
+        return Resolution(dict.fromkeys(open_scales, FAR))
     with oracle.purpose(Purpose.CONSTANTS):
-        constants, values = solver.learn(problem, oracle, x0, streams), {}
+        constants, values = solver.measure_constants(problem, oracle, x0, streams), {}
     try:
-        suggestions = solver.suggest(problem, constants)
+        suggestions = solver.from_constants(problem, constants)
     except (OverflowError, ZeroDivisionError) as error:
         raise ZovizError(
             f"Expected slopes and curvatures whose powers are finite, so that steps can be chosen, got "
             f"{constants!r:.300}: divide the functions by their size, let them be scaled (scaled=True), or set the "
             "steps yourself."
         ) from error
-    others = [name for name in {**suggestions, **given} if name not in suggestible and _is_open(solver, name)]
-    for name in [*suggestible, *others]:
+    others = [name for name in {**suggestions, **given} if name not in open_scales and _is_open(solver, name)]
+    for name in [*open_scales, *others]:
         holder, own = solver.owner(name)
         bounds = getattr(holder.param[own], "bounds", None)  # a switch has none
         value = given[name] if name in given else suggestions[name]

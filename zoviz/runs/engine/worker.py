@@ -429,7 +429,7 @@ class Worker(RunHistory):
     def _plan(self) -> dict[str, Any]:
         """Set what the solver chooses by the run's budgets, or what the run was given for it, and return it."""
         resolved = {name: self.given[name] for name in self.solver.planned if name in self.given}
-        plan = self.solver.plan(self.scaled_problem, self.limits)
+        plan = self.solver.from_budget(self.scaled_problem, self.limits)
         plan |= {name: value for name, value in resolved.items() if self.solver.get(name) is None}
         for name, value in plan.items():
             self.solver.set(name, value)

@@ -16,9 +16,10 @@ from zoviz.core.units import as_box
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.course import ALRun, StepSettings, Task
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.batches import Course, Loop, Loops
 from zoviz.solvers.replica_batches import evaluate_each
+from zoviz.solvers.theory import Info
 
 _REPEATS = 7
 """Further calls at the start that tell the noise, where values at one point differ."""

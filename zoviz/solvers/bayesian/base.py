@@ -15,8 +15,9 @@ from zoviz.core.threads.blas import quiet_pytorch
 from zoviz.core.types import Array, Constants, Evaluation, Provenance
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.bayesian.surrogate import Numbers, Surrogate
+from zoviz.solvers.theory import Info
 
 _NEEDS = ("torch", "botorch", "gpytorch")
 
@@ -165,7 +166,7 @@ class BayesianSolver(Solver):
             )
         return None
 
-    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+    def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """Assume every constant to be 1, at no call: no rule needs any."""
         return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
 

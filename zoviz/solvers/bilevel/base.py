@@ -14,8 +14,9 @@ from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.bilevel.measured_curvatures import measured_bilevel_constants
+from zoviz.solvers.theory import Info
 
 FIRST_WEIGHT = 0.9
 """Weight of the newest direction that theory's schedule begins with (chosen by us)."""
@@ -119,7 +120,7 @@ class RoundSolver(Solver):
         """Return the problem's own ``bilevel_constants``."""
         return OnlineBilevel.of(problem).bilevel_constants
 
-    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
+    def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
         """Return the problem's ``bilevel_constants``, or those measured at x0 (R, n) by charged calls."""
         constants = self.known_constants(problem)
         return constants or measured_bilevel_constants(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
@@ -149,7 +150,7 @@ class BilevelSolver(RoundSolver):
         """Return the relative variances in x and in y, as far as steps must be shorter for them; 0 if exact."""
         return 0.0, 0.0
 
-    def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """Return steps from curvatures: half the follower's largest stable step, and half of its pace for the leader.
 
         beta = delta = 1 / [2 L_g (1 + v_y)] and alpha = beta mu_g / [2 L_F (1 + v_x)] with v the relative variances

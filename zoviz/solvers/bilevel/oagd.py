@@ -11,8 +11,8 @@ from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
-from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import HypergradientSolver, conjugate_gradients, neumann, window_mean
+from zoviz.solvers.theory import Info
 
 
 class OAGDState(NamedTuple):

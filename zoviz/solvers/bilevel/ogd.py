@@ -9,8 +9,8 @@ from zoviz.core.types import Array
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver
+from zoviz.solvers.theory import Info
 
 
 class PairState(NamedTuple):

@@ -12,8 +12,8 @@ from zoviz.core.streams import RandomSource, Streams
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import BilevelConstants
-from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import FIRST_WEIGHT, HypergradientSolver, RepeatedNumbers, Triple, recursive
+from zoviz.solvers.theory import Info
 
 
 class SimultaneousState(NamedTuple):
@@ -90,9 +90,9 @@ class Simultaneous(HypergradientSolver):
         """Return the factor by which theory multiplies (c + t)^(-1/3)."""
         return 1.0
 
-    def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
+    def from_constants(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
         """Return steps from curvatures, the offset c of theory's schedule to match them, and factors of the weights."""
-        values = super().suggest(problem, constants)
+        values = super().from_constants(problem, constants)
         alpha = self.outer_step or values["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
         factor = FIRST_WEIGHT / alpha**self.weight_power

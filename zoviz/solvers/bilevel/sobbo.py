@@ -51,9 +51,9 @@ class SOBBO(SOBOW):
             return f"SOBBO's adaptive geometry projects on a box only, not on a {kind}: choose euclidean."
         return super().unsupported_reason(problem)
 
-    def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """Return steps as the other methods do, but 0.02 for x in the adaptive geometry: about a coordinate's move."""
-        values = super().suggest(problem, constants)
+        values = super().from_constants(problem, constants)
         return values | {"outer_step": COORDINATE_STEP} if self.geometry == "adaptive" else values
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:

@@ -10,8 +10,8 @@ import param
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
-from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import HypergradientSolver, conjugate_gradients, pushed, window_mean
+from zoviz.solvers.theory import Info
 
 
 class WindowState(NamedTuple):

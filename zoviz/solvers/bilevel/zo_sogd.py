@@ -104,9 +104,9 @@ class ZOSOGD(Simultaneous):
         """Return the smoothing radius rho_s of the leader's direction."""
         return self.outer_estimator.smoothing_radius
 
-    def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
+    def from_constants(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
         """Return what the base does, and c_v such that theory's rho_v begins as the product radius."""
-        values = super().suggest(problem, constants)
+        values = super().from_constants(problem, constants)
         alpha = self.outer_step or values["outer_step"]
         return values | {"product_factor": self.product_radius**2 / alpha}
 

@@ -47,9 +47,9 @@ class ZOSOGDAdam(ZOSOGD):
     )
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
-    def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
+    def from_constants(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
         """Return steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
-        values = super().suggest(problem, constants)
+        values = super().from_constants(problem, constants)
         steps = dict.fromkeys(("inner_step", "system_step", "outer_step"), COORDINATE_STEP)
         alpha = self.outer_step or steps["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3

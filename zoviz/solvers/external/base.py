@@ -15,10 +15,11 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Provenance
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.external.coroutine import Ask, Ended, History, LibraryRun, Record, Task
 from zoviz.solvers.measured_constants import look
 from zoviz.solvers.replica_batches import evaluate_each
+from zoviz.solvers.theory import Info
 
 
 class ExternalState(NamedTuple):
@@ -63,7 +64,7 @@ class ExternalSolver(Solver):
     """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
     checkpointable: ClassVar[bool] = False
     measures: ClassVar[bool] = True
-    """Whether ``suggest`` looks at the noise, so that it has to be measured."""
+    """Whether ``from_constants`` looks at the noise, so that it has to be measured."""
 
     _libraries: tuple[LibraryRun, ...] = ()
     _at: bytes | None = None
@@ -86,14 +87,14 @@ class ExternalSolver(Solver):
             return self.box_needed(problem)
         return None
 
-    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+    def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """Return constants measured at x0 (R, n) where there is noise; else assume 1, as the library's user would.
 
         They are assumed also where measuring the noise would take more than half of the budget.
         """
         affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
         if problem.constants is not None or (self.measures and problem.contract == "independent" and affordable):
-            return super().learn(problem, oracle, x0, streams)
+            return super().measure_constants(problem, oracle, x0, streams)
         return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
 
     def play(self, task: Task, ask: Ask) -> Ended:

@@ -55,7 +55,7 @@ class CMAES(ExternalSolver):
             return f"{self.title} needs at least two variables that are not fixed by bounds, got one: choose COBYLA."
         return reason
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return sigma_0 = 0.2 widths of the box and pycma's population, three times that under independent noise.
 
         Three times is between the factors of 2 and 4 by which populations are usually raised under noise; ours.

@@ -63,7 +63,7 @@ class NOMAD(ExternalSolver):
         default=True, label="Quadratic models", doc="Fewer calls, more thought for each; with fewer than 50 variables."
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return Delta_0, a tenth of the box's median finite width: NOMAD's own rule, one for all coordinates."""
         return {"initial_radius": 0.1 * width_of(problem)}
 

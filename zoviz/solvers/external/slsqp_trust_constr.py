@@ -39,7 +39,7 @@ class Differenced(ExternalSolver):
         """Return the number of points of a sweep and its base, n + 1."""
         return n + 1
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return h = 8^(1/4) sqrt(eps_f / L), within [1e-9, 0.5] of the box's width w.
 
         eps_f is the noise's standard deviation, at least round-off of values of the size G w; L is the larger curvature
@@ -136,9 +136,9 @@ class TrustConstr(Differenced):
         doc="SciPy's xtol and barrier_tol: end it.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the difference step h, and the first of ``radii``: SciPy's own, 1, knows no units."""
-        return super().suggest(problem, constants) | {"initial_radius": radii(problem, constants)[0]}
+        return super().from_constants(problem, constants) | {"initial_radius": radii(problem, constants)[0]}
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
         """Return the tolerance: SciPy's own, 1e-8, or under noise a hundredth of the difference step if larger."""

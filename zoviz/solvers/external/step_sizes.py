@@ -34,7 +34,7 @@ class Local(ExternalSolver):
         None, softbounds=(1e-9, 1.0), label="Final radius ρ₁", doc="The library ends when its steps are this small."
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the initial and the final radius, from the box's width, the noise and the curvature (``radii``)."""
         first, last = radii(problem, constants)
         return {"initial_radius": first, "final_radius": last}

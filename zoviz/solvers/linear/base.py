@@ -17,8 +17,9 @@ from zoviz.oracle import FirstOrder, Oracle
 from zoviz.oracle.samples import COPIES
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.step_rules import FINE_RADIUS, noisy_radius
+from zoviz.solvers.theory import Info
 
 SHORT_HORIZON = 400.0
 """Iterations T up to which steps are not shortened (chosen by us: the paper's own factors are far too small)."""
@@ -184,7 +185,7 @@ class LinearMethod(Solver):
         """The horizon T that the rule sizes the steps for."""
         return LONG_HORIZON if self.horizon is None else self.horizon
 
-    def plan(self, problem: Problem, budgets: Mapping[str, Any]) -> dict[str, Any]:
+    def from_budget(self, problem: Problem, budgets: Mapping[str, Any]) -> dict[str, Any]:
         """Return the horizon where it is open: the iterations that the tightest budget covers."""
         if self.horizon is not None:
             return {}

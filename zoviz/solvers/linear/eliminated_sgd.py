@@ -13,8 +13,8 @@ from zoviz.core.types import Array, Constants
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import LinearMethod, Views
+from zoviz.solvers.theory import Info
 
 _CONSISTENT = 1e-9
 """Share of A and b that may stay, by round-off, when the free variables solve the equations."""
@@ -115,7 +115,7 @@ class EliminatedSGD(LinearMethod):
             return f"{self.title} solves the equations for variables without bounds, which do not suffice here."
         return None
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c by ``scale``; ours."""
         basis = eliminated(*LinearlyConstrained.of(problem).matrix(), problem.domain)
         bounded = basis.matrix[:, ~basis.inverse.any(axis=1)]

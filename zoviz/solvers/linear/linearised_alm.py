@@ -11,8 +11,8 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import Lifted, PenalisedMethod, PointDual, row_square
+from zoviz.solvers.theory import Info
 
 
 class LinearisedALM(PenalisedMethod):
@@ -40,7 +40,7 @@ class LinearisedALM(PenalisedMethod):
 
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η", doc="Step of the multipliers along Ax - b.")
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return rho = 4 L_f / ||A||^2, tau = c / [2 (L_f + rho ||A||^2)], eta = rho L_f tau; c by ``scale``."""
         curvature, square = constants.curvature, row_square(problem)
         penalty = 4.0 * curvature / square if self.penalty is None else self.penalty

@@ -39,9 +39,9 @@ class LinearisedStormALM(RecursiveMethod):
 
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η", doc="Step of the multipliers along Ax - b.")
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the common start times min{1, (400 / T)^(1/3)}, that to the square as a, and eta = rho L_f tau."""
-        values = super().suggest(problem, constants)
+        values = super().from_constants(problem, constants)
         values["primal_step"] *= min(1.0, (SHORT_HORIZON / self.length) ** (1.0 / 3.0))
         values["momentum"] = min(1.0, (SHORT_HORIZON / self.length) ** (2.0 / 3.0))
         step = self.primal_step or values["primal_step"]

@@ -11,8 +11,8 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import Lifted, PenalisedMethod, PointDual, row_square
+from zoviz.solvers.theory import Info
 
 
 class PenaltySGD(PenalisedMethod):
@@ -46,7 +46,7 @@ class PenaltySGD(PenalisedMethod):
         doc="Power of t in the penalty, and of 1/t in the step; 0: both constant.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return rho = 4 L_f / ||A||^2 and tau = 1 / [2 (L_f + rho ||A||^2)], times c of ``scale`` if gamma = 0.
 
         A growing penalty shrinks the step by itself, by the relative variance v of zeroth-order gradients at once.

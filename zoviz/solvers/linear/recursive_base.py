@@ -10,9 +10,9 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import SHORT_HORIZON, Estimates, Lifted, Views, row_square
 from zoviz.solvers.linear.momentum import MomentumMethod
+from zoviz.solvers.theory import Info
 
 
 class _Corrected(NamedTuple):
@@ -58,7 +58,7 @@ class RecursiveMethod(MomentumMethod):
     stiffness: ClassVar[float] = 4.0
     """rho ||A||^2 / L_f to start with: as for ``LinearisedALM``; more where no multipliers help (chosen by trial)."""
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return rho = s L_f / ||A||^2, s = 4 or 30, tau = 1 / [2 (L_f + rho ||A||^2)] and a = 1 to start with; ours.
 
         The papers' powers of t follow (1 + t / 400). Over 1 + v for zeroth-order gradients of relative variance v.

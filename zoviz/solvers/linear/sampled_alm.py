@@ -11,9 +11,9 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import Lifted
 from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
+from zoviz.solvers.theory import Info
 
 
 class _Safeguarded(NamedTuple):
@@ -61,7 +61,7 @@ class SampledALM(SmoothedMethod):
         None, softbounds=(1.0, 1e6), label="Dual reset M", doc="Multipliers of this norm or more are set to 0."
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return Algorithm 1's steps and M_y = 1000 (1 + G_f / G_h), a generous bound on them."""
         return self.rule(problem, constants, 0.5) | {"dual_reset": 1e3 * (1.0 + constants.multiplier)}
 

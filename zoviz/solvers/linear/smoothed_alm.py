@@ -10,9 +10,9 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import Lifted
 from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
+from zoviz.solvers.theory import Info
 
 
 class _Smoothed(NamedTuple):
@@ -54,7 +54,7 @@ class SmoothedALM(SmoothedMethod):
     title = "Smoothed ALM"
     takes_samples = False
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps of order T^(-1/2), as the theorem's; with ``step_rule="theory"`` those of (A.1).
 
         mu = max{2, 4 L_f}, rho = mu / ||A||^2, tau = c / [2 (L_f + rho ||A||^2 + mu)] with

@@ -95,7 +95,7 @@ class SmoothedMethod(PenalisedMethod):
     )
 
     def rule(self, problem: Problem, constants: Constants, power: float) -> dict[str, Any]:
-        """Return steps of order T^-power for a horizon T, as ``SmoothedALM.suggest`` explains them."""
+        """Return steps of order T^-power for a horizon T, as ``SmoothedALM.from_constants`` explains them."""
         curvature, square = constants.curvature, row_square(problem)
         weight = self.proximal_weight or max(2.0, 4.0 * curvature)
         penalty = weight / square if self.penalty is None else self.penalty

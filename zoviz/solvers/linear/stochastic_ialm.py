@@ -57,9 +57,9 @@ class StochasticIALM(RecursiveMethod):
         doc="Iterations of the first stage.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the common start, and eta = rho, that of the classical method."""
-        values = super().suggest(problem, constants)
+        values = super().from_constants(problem, constants)
         return values | {"dual_step": values["penalty"]}
 
     def place(self, iteration: int) -> tuple[int, int]:

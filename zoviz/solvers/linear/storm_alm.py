@@ -10,10 +10,10 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import SHORT_HORIZON, Lifted
 from zoviz.solvers.linear.momentum import MomentumMethod
 from zoviz.solvers.linear.smoothed_base import THEORY, Candidate, SmoothedMethod, SmoothedViews, storm_square
+from zoviz.solvers.theory import Info
 
 
 class _Recursive(NamedTuple):
@@ -39,7 +39,7 @@ class StormMethod(MomentumMethod, SmoothedMethod):
 
     live: ClassVar[tuple[str, ...]] = (*SmoothedMethod.live, "momentum")
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the steps of ``SmoothedALM``, but of order T^(-1/3), and the momentum a = min{1, (400 / T)^(2/3)}.
 
         With ``step_rule="theory"`` those of (5.5), a = 48 (L_0^2 + L_f^2) tau^2 among them.

@@ -11,10 +11,10 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import Estimates, Lifted
 from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedViews
 from zoviz.solvers.linear.storm_alm import StormMethod
+from zoviz.solvers.theory import Info
 
 
 class _RecursiveRows(NamedTuple):
@@ -68,9 +68,9 @@ class StormSampledALM(StormMethod):
         None, softbounds=(1.0, 1e6), label="Dual reset M", doc="Multipliers of this norm or more are set to 0."
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the steps of Algorithm 3 and the reset of Algorithm 2."""
-        return super().suggest(problem, constants) | {"dual_reset": 1e3 * (1.0 + constants.multiplier)}
+        return super().from_constants(problem, constants) | {"dual_reset": 1e3 * (1.0 + constants.multiplier)}
 
     def iterate(self, state: RecursiveRows) -> Iterate:
         """Return the iterate with its centre, and how often the multipliers were reset."""

@@ -46,9 +46,9 @@ class TruncatedStormPenalty(RecursiveMethod):
         None, softbounds=(1e-2, 1e4), label="Gradient cap G", doc="Bound on ||∇f|| to which its estimate is shortened."
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the common start, and G = G_f, the largest ||grad f|| over the domain (1 where that is 0)."""
-        return super().suggest(problem, constants) | {"gradient_cap": float(constants.slope) or 1.0}
+        return super().from_constants(problem, constants) | {"gradient_cap": float(constants.slope) or 1.0}
 
     def bounded(self, estimates: Estimates) -> Estimates:
         """Return estimates whose gradient of f has a norm of at most G."""

@@ -19,7 +19,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle, Purpose, Stage
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.external.cma_es import CMAES
 from zoviz.solvers.external.cobyla_cobyqa import COBYLA, COBYQA
 from zoviz.solvers.external.nomad import NOMAD
@@ -29,6 +29,7 @@ from zoviz.solvers.saddle.zobceg import ZOBCEG
 from zoviz.solvers.saddle.zoceg import ZOCEG
 from zoviz.solvers.saddle.zoeg import ZOEG
 from zoviz.solvers.sqp.zosqp import ZOSQP
+from zoviz.solvers.theory import Info
 
 MEMBERS = (ZOSQP, ALSPG, SLSQP, COBYLA, COBYQA, TrustConstr, CMAES, NOMAD, ZOSPLM, ZOCEG, ZOBCEG, ZOEG)
 """Solvers that may be members: those that serve every replica by itself."""
@@ -177,18 +178,20 @@ class Portfolio(Solver):
         """None: members see values only."""
         return None
 
-    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+    def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """As the first member whose rule asks for constants does, zoviz's own before those of other libraries.
 
         For these alone they are measured under independent noise only.
         """
-        open_rules = [member for member in self.row if member.suggestible()]
-        return min(open_rules or self.row, key=lambda member: member.external).learn(problem, oracle, x0, streams)
+        open_rules = [member for member in self.row if member.open_scales()]
+        return min(open_rules or self.row, key=lambda member: member.external).measure_constants(
+            problem, oracle, x0, streams
+        )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Every member's own rule."""
         places = [(place, getattr(self, place)) for place in PLACES]
-        rules = [(place, member.suggest(problem, constants)) for place, member in places if member.suggestible()]
+        rules = [(place, member.from_constants(problem, constants)) for place, member in places if member.open_scales()]
         return {f"{place}.{name}": value for place, rule in rules for name, value in rule.items()}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PortfolioState:

@@ -14,10 +14,11 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.saddle.restoration import patience_of, restoration_of, restoration_parameter, violation_of
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, radius_of, root_mean_square
+from zoviz.solvers.theory import Info
 
 _FLOOR = 1e-8
 """Adam's epsilon, which keeps the adaptive step finite."""
@@ -183,7 +184,7 @@ class DSZOG(Solver):
         doc="Gradient estimator of the penalised objective.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return penalty and steps from curvatures and the constraints' slope G_0 at the start.
 
         beta = 50 m L_f / G_0^2; eta_x = 0.4 / [a b (L_f + 2 beta G_0^2 / m)(1 + v)] with v the relative variance of

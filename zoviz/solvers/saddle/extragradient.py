@@ -12,7 +12,6 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import extragradient_end
@@ -25,6 +24,7 @@ from zoviz.solvers.step_rules import (
     radius_at,
     radius_of,
 )
+from zoviz.solvers.theory import Info
 
 _FORGETTING = 3.0
 """Exponent nu of the recent average: the weight of iterate j grows as j^nu. Ours: the last third has 80 % of it."""
@@ -161,7 +161,7 @@ class ExtraGradient(SaddleMethod):
         "average of the later iterates. auto: recent under independent noise, else last.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         With L = L_f + L_h / 2 (G_f / G_0 for 1/2 where constants are measured and that is more) and v the relative

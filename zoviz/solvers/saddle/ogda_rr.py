@@ -15,7 +15,7 @@ from zoviz.estimators.known_part import saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver, Target
+from zoviz.solvers.base import Solver
 from zoviz.solvers.saddle.extragradient import Field
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
@@ -26,6 +26,7 @@ from zoviz.solvers.step_rules import (
     radius_of,
     takes_exact_slope,
 )
+from zoviz.solvers.theory import Info, Target
 
 _PRIMAL_SHARE, _DUAL_SHARE = 0.3, 0.15
 """Primal and dual step in units of 1 / L and L / G_0^2: an optimistic step bears half of what a plain one does, and the
@@ -130,7 +131,7 @@ class OGDARR(Solver):
             )
         return None
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         With L = L_f + L_h / 2, eta = 0.3 / [L (1 + v)] and eta_y = 0.15 L / [(1 + v) G_0^2], v the relative variance of

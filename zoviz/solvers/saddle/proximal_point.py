@@ -15,11 +15,12 @@ from zoviz.estimators import GradientEstimator
 from zoviz.estimators.known_part import ProximalOracle
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.saddle.szo_conex import SZOConEX
 from zoviz.solvers.saddle.zoceg import ZOCEG
 from zoviz.solvers.saddle.zoeg import ZOEG
 from zoviz.solvers.step_rules import NEGLIGIBLE
+from zoviz.solvers.theory import Info
 
 _UNKNOWN_SHARE, _CONVEX_SHARE = 0.1, 0.05
 """The objective's weight over L_f where f's convexity is unknown, and where f is known to be convex; the latter is also
@@ -117,7 +118,7 @@ class ProximalPoint(Solver):
         """Return the inner solver's reason not to run on the problem."""
         return self.inner.accepts(problem)
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the inner solver's rule for the subproblem, and weights from the weak convexity rho.
 
         mu_0 = rho, so that a stage is rho-strongly convex; L_f / 20 where f is known to be convex, L_f / 10 where rho
@@ -142,10 +143,12 @@ class ProximalPoint(Solver):
             constraint_curvature=constants.constraint_curvature + 2.0 * constraint_weight * problem.m**0.5,
             weak_convexity=0.0,
         )
-        rule = self.inner.suggest(problem, subproblem)
+        rule = self.inner.from_constants(problem, subproblem)
         if "augmentation" in rule:  # a stage is convex, but too short for its multipliers where the problem is not
             rule["augmentation"] = self.inner.safeguard_rule(constants, curvature)["augmentation"]
-        rule["dual_step"] = self.inner.suggest(problem, constants)["dual_step"] * curvature / subproblem.curvature
+        rule["dual_step"] = (
+            self.inner.from_constants(problem, constants)["dual_step"] * curvature / subproblem.curvature
+        )
         values = {f"inner.{name}": value for name, value in rule.items()}
         return {"objective_weight": weight, "constraint_weight": constraint_weight, **values}
 

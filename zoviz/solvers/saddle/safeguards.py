@@ -19,9 +19,9 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators.base import DirectionalEstimator, Phi
 from zoviz.estimators.scalars import Lagrangian, Watch
 from zoviz.oracle import ProblemOracle
-from zoviz.solvers.base import Info
 from zoviz.solvers.saddle.augmentation import Augmentation
 from zoviz.solvers.saddle.restoration import Restoration, ViolationWhereRestoring
+from zoviz.solvers.theory import Info
 
 _MOST_QUIET = 20
 """Values that are looked at together at most; more would make a checkpoint grow."""

@@ -15,7 +15,6 @@ from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Target
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import coupling, descent_end
@@ -27,6 +26,7 @@ from zoviz.solvers.step_rules import (
     diminishing,
     noisy_radius,
 )
+from zoviz.solvers.theory import Info, Target
 
 _PRIMAL_SHARE = 1.2
 """The primal step times L (chosen by us): with ``DUAL_SHARE``, G_0^2 / (eta tau) stays below 1/2 without noise."""
@@ -192,7 +192,7 @@ class SZOConEX(SaddleMethod):
         doc="Gradient estimator.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         1/eta = 1.2 / [(L_f + L_h / 4)(1 + 2v)] and 1/tau = 0.3 L_f / [(1 + v) G_0^2], where v is the relative variance

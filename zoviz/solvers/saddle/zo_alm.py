@@ -14,12 +14,12 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.restoration import violation_of
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_limits import coupling, descent_end
 from zoviz.solvers.step_rules import FINE_RADIUS, balanced_step, radius_of
+from zoviz.solvers.theory import Info
 
 _WINDOW, _ENOUGH = 100, 0.9
 """Iterations after which the violation must have come down to this share, else the penalty doubles (chosen by us)."""
@@ -102,7 +102,7 @@ class ZOALM(SaddleMethod):
         doc="Gradient estimator of the augmented Lagrangian.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return penalty and steps from curvatures and the constraints' slope G_0 at the start.
 
         beta = alpha = 0.1 L_f / [(1 + v) G_0^2], c = 1 / [(L_f + L_h / 2 + beta G_0^2)(1 + v)] with v the relative

@@ -14,8 +14,9 @@ from zoviz.estimators import Block, Coordinate
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.step_rules import NEGLIGIBLE, balanced_step
+from zoviz.solvers.theory import Info
 
 _WEIGHTS = {1: (0.5,), 2: (8.0 / 12.0, -1.0 / 12.0), 3: (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)}
 """Central differences of order 2, 4 and 6: weights of phi(v + j h e) - phi(v - j h e), j = 1.."""
@@ -133,7 +134,7 @@ class ZOiALM(Solver):
             return f"ZO-iALM moves single coordinates and needs a box as domain, not a {domain}: choose ZO-ALM."
         return None
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return penalty, tolerance and curvatures from the problem's magnitudes.
 
         beta_0 = 10 L_f / G_0^2 with G_0 the constraints' slope at the start; w_0 = 100 beta_0; eps = 1e-5 L_f;

@@ -14,10 +14,10 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.base import Phi
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Target
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_rules import DUAL_SHARE, FINE_RADIUS, balanced_step, radius_of
+from zoviz.solvers.theory import Info, Target
 
 _PRIMAL_SHARE = 1.5
 """The primal step times L: below 2, from which on a quadratic diverges (chosen by us)."""
@@ -91,7 +91,7 @@ class ZOSPLM(SaddleMethod):
         default=False, label="Estimate the proximal term", doc="The paper's literal (3): noisier, never better."
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + w L_h + p)(1 + v)] with w = 1/4, or

@@ -14,7 +14,6 @@ from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Target
 from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
 from zoviz.solvers.saddle.safeguards import Safeguards
 from zoviz.solvers.step_rules import (
@@ -23,6 +22,7 @@ from zoviz.solvers.step_rules import (
     joint_target,
     takes_exact_slope,
 )
+from zoviz.solvers.theory import Info, Target
 
 _PACE, _DUAL_PACE = 0.5, 0.2
 """Primal and dual step in units of what a noiseless field would bear, about half of it (chosen by us)."""
@@ -80,7 +80,7 @@ class ZOEG(ExtraGradient):
         """Whether directions are joint: these see no constraint by itself, which a penalty would take."""
         return not takes_exact_slope(self)
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the family's steps, with eta_y at most 0.1 sqrt(k) / G_0 where the dual part is estimated.
 
         Notes
@@ -90,7 +90,7 @@ class ZOEG(ExtraGradient):
         Ours: the estimate of grad_y phi errs by ||grad_x phi|| / sqrt(k), of which y itself makes up to y G_0: with a
         longer step a large y keeps itself large.
         """
-        values = super().suggest(problem, constants) | dual_of(self)
+        values = super().from_constants(problem, constants) | dual_of(self)
         if values.get("estimator.directions") != "sweep":
             values.pop("contraction", None)
         if not takes_exact_slope(self):

@@ -14,10 +14,10 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, radius_of
+from zoviz.solvers.theory import Info
 
 _PRIMAL_SHARE = 0.6
 """The primal step times L: shorter than that of ZO-SPLM, whose proximal term is missing here (chosen by us)."""
@@ -95,7 +95,7 @@ class ZOGDA(SaddleMethod):
         doc="Gradient estimator of the Lagrangian.",
     )
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         c = 0.6 / [(L_f + L_h / 4)(1 + v)] and alpha = 0.3 L_f / [(1 + v) G_0^2] with v the relative variance of the

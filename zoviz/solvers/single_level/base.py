@@ -15,9 +15,9 @@ from zoviz.estimators.scalars import objective
 from zoviz.oracle import BilevelOracle, DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
-from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import RoundSolver, felt_variance
 from zoviz.solvers.step_rules import diminishing
+from zoviz.solvers.theory import Info
 
 RADIUS = 5e-3
 """Smoothing radius of the reference code for single images."""
@@ -70,7 +70,7 @@ class SingleLevel(RoundSolver):
         doc="Of the gradient of g in y.",
     )
 
-    def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
+    def from_constants(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """Return radius and step where they are left open: 0.005 and 0.01, as in the reference code for single images.
 
         The step is at most 1 / [2 L_g (1 + v)], half of what the follower's curvature bears, with v what it feels of

@@ -104,7 +104,7 @@ class Exact:
             if not len(run.size):
                 run.set_units(slopes, space)
                 space = box.scaled(run.length)
-            run.learn(slopes, curvatures, space)
+            run.measure_constants(slopes, curvatures, space)
             context = None
             while not (accepted or run.is_over):
                 context = context or (yield)

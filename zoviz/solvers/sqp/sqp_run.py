@@ -218,7 +218,7 @@ class SQPRun:
         self.radius, self.stall = max(self.radius, _POLISHING_RADIUS), 0
         return True
 
-    def learn(self, slopes: Array, curvatures: Array | None, space: Space) -> None:
+    def measure_constants(self, slopes: Array, curvatures: Array | None, space: Space) -> None:
         """Take the derivatives (n, 1 + m) at x, and update the Hessian by what they changed on the way there.
 
         Where there is no Hessian yet it begins with the ``curvatures`` (n, 1 + m), if they were taken.

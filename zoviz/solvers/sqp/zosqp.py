@@ -16,12 +16,13 @@ from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers import differences
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Solver
 from zoviz.solvers.batches import ANEW, Course, Loop, Loops
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.noisy import Noisy
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
+from zoviz.solvers.theory import Info
 
 _LEAST_WIDTH = 40
 """Points of a batch at most, unless two sweeps are more."""

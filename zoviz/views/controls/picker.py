@@ -163,7 +163,7 @@ class Picker(pn.viewable.Viewer):
                 if constants is None:  # what the rule chose for a run was of that run's problem
                     self.solver_form.suggest({})
                     return
-                resolved = self.solver.suggest(self.problem, constants)
+                resolved = self.solver.from_constants(self.problem, constants)
             except ValueError as error:
                 self.complaint = str(error)
                 return
