@@ -41,7 +41,7 @@ class Tuning:
         return problem.noisy_constants
 
     def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-        """Return what ``from_constants`` takes: the problem's own constants, or measured at x0 (R, n) by charged calls."""
+        """Return what ``from_constants`` takes: the problem's constants, or measured at x0 (R, n) by charged calls."""
         return constants_of(problem, oracle, x0, streams)
 
     def from_constants(self, problem: Problem, constants: Any) -> dict[str, Any]:
