@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from types import FrameType
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from zoviz.cli.command import FAILED, FINE, INFEASIBLE, INTERRUPTED, number, say, show
+from zoviz.diagnosis.certificate import Certificate
 from zoviz.oracle.samples import COUNTED
 from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
 from zoviz.runs.run import Run
@@ -107,8 +109,16 @@ def _mean(column: np.ndarray) -> float | None:
     return float(last.mean()) if last.size else None
 
 
-def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int:
-    """Print the outcome and return the exit code."""
+def best_replica(run: Run) -> int:
+    """Return the replica with the best feasible point, the first where there is none."""
+    known = np.isfinite(run.result.best_fun)
+    return int(np.nanargmin(run.result.best_fun)) if known.any() else 0
+
+
+def report(
+    run: Run, as_json: bool, interrupted: bool, store: str | None, certificate: Certificate | None = None
+) -> int:
+    """Print the outcome, and its certificate where there is one, and return the exit code."""
     if not run.has_result:
         if as_json:
             show({"id": run.id, "status": run.status, "message": run.message})
@@ -118,9 +128,9 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
         say(run.message)
     result = run.result
     feasible = bool(np.isfinite(result.best_fun).any())
-    best = int(np.nanargmin(result.best_fun)) if feasible else None
+    best = best_replica(run) if feasible else None
     if as_json:
-        show(_document(run, best))
+        show(_document(run, best) | ({} if certificate is None else {"certificate": asdict(certificate)}))
     else:
         if run.error is None:
             print(result.message)
@@ -131,6 +141,8 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
         most = {word: int(getattr(result, name).max()) for name, word in COUNTED.items()}
         counts = [f"{count:,} {word}" for word, count in most.items() if count or word == COUNTED["calls"]]
         print(f"{', '.join(counts)} x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
+        if certificate is not None:
+            print(f"{certificate.sentence}\n{certificate.certainty}")
         if store:
             print(f"run {run.id[:8]} in {store}")
     if run.storage_message:

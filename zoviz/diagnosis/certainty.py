@@ -17,6 +17,8 @@ HALF, DIGIT = 3, 99
 and with them the radius within which a quadratic fits."""
 LARGEST = 0.5
 """Share of a direction's largest variable from which on another one names it, too."""
+_EXACT = 1e-9
+"""Width, relative to a figure of at least 1, that is none."""
 _UNKNOWN = Interval(np.nan, -np.inf, np.inf)
 
 
@@ -125,27 +127,37 @@ class Certainty:
     @property
     def sentence(self) -> str:
         """The certainty in a few plain words."""
-        parts = [f"f(x) {text_of(self.f_x)}"]
-        if np.isfinite(self.f_star.value):
-            parts.append(f"f* {text_of(self.f_star)}")
-            parts.append(f"at most {max(self.gain.high, 0.0):.2g} to be gained nearby")
+        parts = [f"f(x) {text_of(self.f_x)}", *self._minimum]
         if self.activity:
             listed = {word: [f"h{j + 1}" for j, one in enumerate(self.activity) if one is word] for word in Activity}
             parts += [f"{word}: {_short(rows)}" for word, rows in listed.items() if rows]
             least = int(np.argmin(self.p_feasible))
             if self.noisy:
-                parts.append(f"P(h{least + 1} <= 0) = {_share(self.p_feasible[least])}, the least")
-        if self.flat:
-            parts.append("not determined: " + ", ".join(" + ".join(f"x{i + 1}" for i in one) for one in self.flat))
-        if self.noisy:
-            parts.append(f"another digit would take about {_round(self.next_digit):,} calls")
-        return "; ".join([*parts, *([self.note] if self.note else [])]) + "."
+                parts.append(f"P(h{least + 1} <= 0) {_share(self.p_feasible[least])}, the least")
+        return "; ".join([*parts, *self._rest]) + "."
+
+    @property
+    def minimum(self) -> str:
+        """The minimum near the point, and the price of another digit, in a few plain words."""
+        return "; ".join([*self._minimum, *self._rest]) + "."
+
+    @property
+    def _minimum(self) -> list[str]:
+        if not np.isfinite(self.f_star.value):
+            return []
+        return [f"f* {text_of(self.f_star)}", f"at most {max(self.gain.high, 0.0):.2g} to be gained nearby"]
+
+    @property
+    def _rest(self) -> list[str]:
+        flat = ", ".join(" + ".join(f"x{i + 1}" for i in one) for one in self.flat)
+        digit = f"another digit would take about {_round(self.next_digit):,} calls" if self.noisy else ""
+        return list(filter(None, [f"not determined: {flat}" if flat else "", digit, self.note]))
 
     def table(self, names: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
         """Return the constraints' lines: name, value, word with probability, worth of a unit of the limit."""
         rows = []
         for j, (h, word, worth) in enumerate(zip(self.h_x, self.activity, self.multipliers, strict=True)):
-            probability = f", P = {_share(self.p_feasible[j])}" if self.noisy else ""
+            probability = f", P {_share(self.p_feasible[j])}" if self.noisy else ""
             name = names[j] if names else f"h{j + 1}"
             rows.append((name, text_of(h), f"{word}{probability}", text_of(worth)))
         return rows
@@ -154,7 +166,7 @@ class Certainty:
         lines = [("f(x)", text_of(self.f_x), "", ""), ("f*", text_of(self.f_star), "", "")]
         lines.append(("to be gained nearby", text_of(self.gain), "", ""))
         rows = [("row", "value", "activity", "worth of a unit"), *self.table()] if self.h_x else []
-        x = [(f"x{i + 1}", text_of(one), "", "") for i, one in enumerate(self.x_star)]
+        x = [(f"x{i + 1}", text_of(one), "", "") for i, one in enumerate(self.x_star) if np.isfinite(one.low)]
         cells = [*lines, *rows, *x]
         widths = [max(len(row[k]) for row in cells) for k in range(4)]
         text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
@@ -250,7 +262,7 @@ def text_of(interval: Interval) -> str:
     value, low, high = interval
     if not (np.isfinite(low) or np.isfinite(high)):
         return "cannot tell" if np.isnan(value) else f"{value:.6g} (no interval)"
-    if low == high:
+    if high - low <= _EXACT * max(abs(value), 1.0):
         return f"{value:.10g}"
     if not np.isfinite(high):
         return "cannot tell" if np.isnan(value) else f"{value:.6g} (no upper end)"
@@ -263,7 +275,7 @@ def text_of(interval: Interval) -> str:
 
 
 def _share(probability: float) -> str:
-    return "> 99.9 %" if probability > 0.999 else "< 0.1 %" if probability < 0.001 else f"{100.0 * probability:.3g} %"
+    return "> 99.9 %" if probability > 0.999 else "< 0.1 %" if probability < 0.001 else f"= {100.0 * probability:.3g} %"
 
 
 def _round(count: int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from zoviz.core.sets import Box
@@ -14,6 +12,7 @@ from zoviz.diagnosis.local_minimum import doubtful_bounds, minimum, programme
 from zoviz.diagnosis.local_model import CALLS, Calls, Design, LocalModel
 from zoviz.diagnosis.stationarity import Activity, Interval
 from zoviz.solvers.restart_rules import unit_lengths
+from zoviz.solvers.sqp import archive
 
 CLEARLY = 3.0
 """Standard errors from 0 at which a row, or a multiplier, is told from it."""
@@ -55,7 +54,14 @@ def design(
 
 
 def certainty(
-    before: Calls, fresh: Calls, x: Array, box: Box, plan: Design, level: float = 0.95, note: str = ""
+    before: Calls,
+    fresh: Calls,
+    x: Array,
+    box: Box,
+    plan: Design,
+    level: float = 0.95,
+    note: str = "",
+    misfit: bool = True,
 ) -> Certainty:
     """Estimate how sure an answer is.
 
@@ -73,16 +79,18 @@ def certainty(
         Of the intervals.
     note : str
         What else limits it.
+    misfit : bool
+        Whether errors hold what a quadratic leaves; without, intervals are too narrow.
     """
     before, good = before.finite, fresh.finite
     if not len(plan.axes) or len(good.x) < 0.5 * len(fresh.x):
         return _of_repeats(good, x, level, len(fresh.x), note or "too few calls, or too many variables, to tell f*")
     free = box.variable
-    rows = _Rows(np.concatenate([good.y, before.y]))
+    rows = _Rows(Calls(*(np.concatenate(parts) for parts in zip(good, before, strict=True))))
     unit = unit_lengths(box.lower[free], box.upper[free], x[free])
     earlier, own = (Calls(calls.x[:, free], rows.joined(calls.y)) for calls in (before, good))
     try:
-        model = LocalModel(earlier, own, x[free], unit, plan)
+        model = LocalModel(earlier, own, x[free], unit, plan, misfit)
         return _Estimate(model, rows, x, box, level).certainty(len(fresh.x), note)
     except np.linalg.LinAlgError:  # of values of wildly different sizes: what x alone tells is not lost
         return _of_repeats(good, x, level, len(fresh.x), note or "the values nearby are too different for a model")
@@ -104,30 +112,33 @@ def _of_repeats(calls: Calls, x: Array, level: float, made: int, note: str) -> C
 
 
 class _Rows:
-    """The constraints as rows of the models, in which a pair h, -h is one equality."""
+    """The constraints as rows of the models, in which a pair h_i = -c h_j is one equality."""
 
-    def __init__(self, outputs: Array) -> None:
-        h = outputs[:, 1:]
-        self.m, partner = h.shape[1], dict[int, int]()
-        for i, j in combinations(range(self.m), 2):
-            paired = {i, j} & {*partner, *partner.values()}
-            if not paired and np.ptp(h[:, i]) > 0.0 and np.array_equal(h[:, i], -h[:, j]):
-                partner[i] = j
+    def __init__(self, calls: Calls) -> None:
+        self.m = calls.y.shape[1] - 1
+        known, _ = archive.add(archive.empty(calls.x.shape[1], calls.y[0]), *calls)
+        pairs = archive.detected_pairs(archive.no_pairs(), known)
+        partner = {int(i): int(j) for i, j in pairs.rows}
+        ratios = dict(zip(partner, pairs.ratios.tolist(), strict=True))
         self.own = [i for i in range(self.m) if i not in partner.values()]
         self.partner = [partner.get(i, -1) for i in self.own]
+        self.ratio = [ratios.get(i, 1.0) for i in self.own]
         self.equal = np.array([j >= 0 for j in self.partner], dtype=bool)
 
     def joined(self, outputs: Array) -> Array:
-        """Return outputs (N, 1 + rows) without the second rows of pairs."""
-        return outputs[:, [0, *(1 + i for i in self.own)]]
+        """Return outputs (N, 1 + rows), with the mean (h_i - c h_j) / 2 of a pair h_i = -c h_j."""
+        own = outputs[:, [0, *(1 + i for i in self.own)]]
+        for k in np.flatnonzero(self.equal):
+            own[:, 1 + k] = 0.5 * (own[:, 1 + k] - self.ratio[k] * outputs[:, 1 + self.partner[k]])
+        return own
 
     def apart(self, intervals: list[Interval]) -> list[Interval]:
         """Return the intervals of all constraints from those of the rows."""
         out = [Interval(np.nan, np.nan, np.nan)] * self.m
-        for i, j, one in zip(self.own, self.partner, intervals, strict=True):
+        for i, j, c, one in zip(self.own, self.partner, self.ratio, intervals, strict=True):
             out[i] = one
             if j >= 0:
-                out[j] = Interval(-one.value, -one.high, -one.low)
+                out[j] = Interval(-one.value / c, -one.high / c, -one.low / c)
         return out
 
     def each(self, things: list[Activity]) -> list[Activity]:
@@ -282,8 +293,8 @@ def _probability(h: Array, error: Array, degrees: Array | float) -> Array:
 def _split(rows: _Rows, worth: list[Interval]) -> list[Interval]:
     """Return the multipliers of all constraints; those of a pair are the positive and the negative part of one."""
     out = [Interval(0.0, 0.0, 0.0)] * rows.m
-    for i, j, one in zip(rows.own, rows.partner, worth, strict=True):
+    for i, j, c, one in zip(rows.own, rows.partner, rows.ratio, worth, strict=True):
         out[i] = Interval(*(max(float(end), 0.0) for end in one)) if j >= 0 else one
         if j >= 0:
-            out[j] = Interval(*(max(-float(end), 0.0) for end in (one.value, one.high, one.low)))
+            out[j] = Interval(*(max(-c * float(end), 0.0) for end in (one.value, one.high, one.low)))
     return out

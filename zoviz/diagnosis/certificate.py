@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,7 +17,11 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Evaluation
+from zoviz.diagnosis.certainty import Certainty, at_point
+from zoviz.diagnosis.certainty_estimate import certainty, design
+from zoviz.diagnosis.differences import evaluated
+from zoviz.diagnosis.local_model import Calls
 from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
 from zoviz.diagnosis.observed_run import refuse_other_forms
 from zoviz.diagnosis.stationarity import (
@@ -38,6 +42,8 @@ CLEARLY = 3.0
 """Standard errors below 0 from which on a row counts as inactive: taken for one by mistake, once in 700 times, an
 active row leaves a residual that is not there."""
 
+FOR_EACH = 4
+"""Calls that tell how sure the minimum is, for each repeat and each of n + 1: 16 (n + 1) by default."""
 HAIR = 1e-3
 """Widths of the box: where a row is nearer to 0 than so much, the residual with it as active is told first (chosen by
 us)."""
@@ -105,6 +111,8 @@ class Certificate:
         What it cost, off the books of any run.
     confidence : float
         Of the intervals.
+    certainty : Certainty
+        How sure values, constraints and multipliers are; under noise the minimum near the point, too.
     """
 
     x: Array
@@ -128,6 +136,7 @@ class Certificate:
     failed: int
     calls: int
     confidence: float
+    certainty: Certainty
 
     @property
     def sentence(self) -> str:
@@ -207,7 +216,8 @@ class Certifier(Configurable):
     Gradient and Jacobian are measured by differences along all coordinates (``zoviz.diagnosis.differences``), with
     standard errors; every figure has an interval from normal draws of (g, J, h), for each of which the multipliers are
     solved for again. A row counts as inactive, and its multiplier as 0, where h_j lies below 0 by more than the
-    tolerance and 3 standard errors.
+    tolerance and 3 standard errors. Under noise of every call as many calls again, around the point, tell how sure the
+    minimum near it is.
     """
 
     repeats = param.Integer(
@@ -223,8 +233,14 @@ class Certifier(Configurable):
 
     def cost(self, problem: Problem) -> tuple[int, int]:
         """Return the least and the largest number of calls that a certificate takes."""
-        box = Box.of(problem.domain)
-        return cost(int(box.variable.sum()), problem.contract, self.repeats)
+        n, contract = int(Box.of(problem.domain).variable.sum()), problem.contract
+        least, most = cost(n, contract, self.repeats)
+        judging = self._judging(n)
+        return least + judging * (contract == "independent"), most + judging * (contract != "common")
+
+    def _judging(self, n: int) -> int:
+        """Return the calls that tell how sure the minimum near a point is, in n variables."""
+        return FOR_EACH * self.repeats * (n + 1)
 
     def certify(
         self, problem: Problem, x: Array, seed: int = 0, proceed: Callable[[], object] = lambda: None
@@ -255,10 +271,18 @@ class Certifier(Configurable):
         streams = Streams(zlib.crc32(f"certificate {seed}".encode()), 1)
         own, x = problem.clone_apart(), place.project(x)
         own.count_constraints(x)
+        kept: list[Calls] = []
+
+        def keep(points: Array, value: Evaluation) -> None:
+            kept.append(Calls(points.copy(), value.stacked))
+
         try:
-            oracle = Oracle(own, streams, proceed=proceed)
+            oracle, judged = Oracle(own, streams, proceed=proceed, listeners=[keep]), None
             with oracle.purpose(Purpose.CERTIFICATE), silent_arithmetic():
                 measured = slopes(oracle, x, self.repeats)
+                noisy = problem.contract == "independent" or bool((measured.noise > 0.0).any())
+                if noisy and problem.contract != "common" and np.isfinite(measured.value).all():
+                    judged = self._judged(oracle, x, kept, streams.generator("certainty"))
         finally:
             own.release()
         if not np.isfinite(measured.value).all():
@@ -266,16 +290,28 @@ class Certifier(Configurable):
                 f"Expected finite values at the point, got NaN or Inf: there is nothing to certify. "
                 f"{own.failure_message}".rstrip()
             )
-        return self._certificate(place, x, measured, streams.generator("draws"), problem.contract != "deterministic")
+        declared = problem.contract != "deterministic"
+        return self._certificate(place, x, measured, streams.generator("draws"), declared, judged)
+
+    def _judged(self, oracle: Oracle, x: Array, kept: Sequence[Calls], random: np.random.Generator) -> Certainty:
+        """Call points around x (n,), and tell by them and by those that gave slopes how sure the minimum is."""
+        box, n = Box.of(oracle.domain), int(Box.of(oracle.domain).variable.sum())
+        before = Calls.joined(kept, oracle.n, oracle.m)
+        plan = design(x, box, self._judging(n), random, before, bases=(n + 2) // 2)
+        fresh = Calls(plan.points, evaluated(oracle, plan.points))
+        return certainty(before, fresh, x, box, plan, self.confidence)
 
     def _certificate(
-        self, box: Box, x: Array, measured: Slopes, random: np.random.Generator, declared: bool
+        self,
+        box: Box,
+        x: Array,
+        measured: Slopes,
+        random: np.random.Generator,
+        declared: bool,
+        judged: Certainty | None,
     ) -> Certificate:
         place, h, error = Place(box, x), measured.value[1:], measured.value_error[1:]
-        lost = ~np.isfinite(measured.slope).all(axis=0) | ~np.isfinite(measured.slope_error).all(axis=0)
-        if lost.any():  # a coordinate of which nothing is known has no part in the residual
-            blank = [np.where(lost, 0.0, part) for part in (measured.slope, measured.slope_error, measured.base_weight)]
-            measured = measured._replace(slope=blank[0], slope_error=blank[1], base_weight=blank[2])
+        measured, lost = _without_lost(measured)
         _, errors = measured.draws(random, self.draws)
         z = self._quantile(h.size)
         flat = self._unsure(measured)
@@ -308,11 +344,35 @@ class Certifier(Configurable):
             step=measured.step,
             flat=measured.flat,
             declared=declared,
-            failed=int(lost.sum()),
-            calls=measured.calls,
+            failed=lost,
+            calls=measured.calls + (0 if judged is None else judged.calls),
             confidence=self.confidence,
+            certainty=judged or self._known(x, measured, active, (best.y, low, high), flat),
         )
         return _without_slopes(made, flat, flat & measured.jumps[1:])
+
+    def _known(
+        self, x: Array, measured: Slopes, active: Sequence[Activity], multipliers: Sequence[Array], flat: np.ndarray
+    ) -> Certainty:
+        """Return the certainty that slopes alone give, of multipliers with their ends; rows (m,) may be flat."""
+        worth = [
+            Interval(np.nan, 0.0, np.inf) if measured.flat[0] or none else Interval(*one.tolist())
+            for one, none in zip(np.stack(multipliers, axis=1), flat, strict=True)
+        ]
+        spread = self._quantile(len(active)) * measured.value_error
+        outputs = zip(measured.value, measured.value - spread, measured.value + spread, strict=True)
+        scale = np.maximum(measured.value_error[1:], 1e-300)
+        return at_point(
+            x,
+            [Interval(*map(float, one)) for one in outputs],
+            norm.cdf(self.tolerance, loc=measured.value[1:], scale=scale),
+            active,
+            measured.noise,
+            measured.calls,
+            "f* takes curvatures, which differences do not tell",
+            worth,
+            self.confidence,
+        )
 
     def _unsure(self, measured: Slopes) -> np.ndarray:
         """Return the rows without a slope that may hold the point, (m,) of bool: not below 0 everywhere around it."""
@@ -395,6 +455,15 @@ def certificate_of(
     """
     x = run.result.x[replica]
     return (Certifier() if certifier is None else certifier).certify(run.problem, x, run.seed, proceed)
+
+
+def _without_lost(measured: Slopes) -> tuple[Slopes, int]:
+    """Return slopes of 0 along coordinates of which nothing is known, which have no part in the residual; how many."""
+    lost = ~np.isfinite(measured.slope).all(axis=0) | ~np.isfinite(measured.slope_error).all(axis=0)
+    if lost.any():
+        blank = [np.where(lost, 0.0, part) for part in (measured.slope, measured.slope_error, measured.base_weight)]
+        measured = measured._replace(slope=blank[0], slope_error=blank[1], base_weight=blank[2])
+    return measured, int(lost.sum())
 
 
 def _nearly(box: Box, x: Array, measured: Slopes, best: Multipliers, allowed: np.ndarray) -> NearlyActive | None:

@@ -17,6 +17,7 @@ MacKinnon and White (1985), HC3, for the sandwich; Patterson and Thompson (1971)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,11 +59,20 @@ class Calls(NamedTuple):
     x: Array
     y: Array
 
+    @classmethod
+    def joined(cls, calls: Sequence[Calls], n: int, m: int) -> Calls:
+        """Return several together, of n variables and m constraints."""
+        parts = [cls(np.zeros((0, n)), np.zeros((0, m + 1))), *calls]
+        return cls(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
     @property
     def finite(self) -> Calls:
         """Those with values."""
-        good = np.isfinite(self.y).all(axis=1)
-        return Calls(self.x[good], self.y[good])
+        return self.among(np.asarray(np.isfinite(self.y).all(axis=1)))
+
+    def among(self, mask: np.ndarray) -> Calls:
+        """Return those of a mask (N,)."""
+        return Calls(self.x[mask], self.y[mask])
 
     def of(self, variables: np.ndarray) -> Calls:
         """Return the calls by some of their variables alone."""
@@ -196,6 +206,8 @@ class LocalModel:
     x, unit : Array, shape (n,)
     plan : Design
         That of ``fresh``.
+    misfit : bool
+        Whether a quadratic's misfit has a part in weights and errors.
 
     Attributes
     ----------
@@ -209,7 +221,7 @@ class LocalModel:
         Standard deviation of one call.
     """
 
-    def __init__(self, before: Calls, fresh: Calls, x: Array, unit: Array, plan: Design) -> None:
+    def __init__(self, before: Calls, fresh: Calls, x: Array, unit: Array, plan: Design, misfit: bool = True) -> None:
         self.radius, self.length = plan.radius, unit * plan.radius
         before = _near(before, x, self.length)
         points, outputs = np.concatenate([fresh.x, before.x]), np.concatenate([fresh.y, before.y])
@@ -220,9 +232,9 @@ class LocalModel:
         self.noise = groups.noise
         along = plan.axes / np.square(plan.axes).sum(axis=1)[:, None] / plan.reach
         self._axes, self._shift = along * self.length, along @ (x - plan.centre)
-        self._regress(u, outputs, is_fresh, groups)
+        self._regress(u, outputs, is_fresh, groups, misfit)
 
-    def _regress(self, u: Array, outputs: Array, is_fresh: np.ndarray, groups: _Groups) -> None:
+    def _regress(self, u: Array, outputs: Array, is_fresh: np.ndarray, groups: _Groups, misfit: bool) -> None:
         n, linear = self.n, np.concatenate([np.ones((len(u), 1)), u], axis=1)
         parts = [linear * is_fresh[:, None], linear * ~is_fresh[:, None]] if not is_fresh.all() else [linear]
         along = 0.5 * np.square(u @ self._axes.T + self._shift) * is_fresh[:, None]
@@ -231,7 +243,7 @@ class LocalModel:
         self._used = np.r_[0 : n + 1, first : rows.shape[1]]  # what fresh calls are described by
         shrunk, loose = np.split(np.arange(first, rows.shape[1]), [n * (n + 1) // 2])
         scale = np.maximum(groups.noise, groups.least)
-        chosen = groups.magnitudes(scale)
+        chosen = [one if misfit else one._replace(bias=0.0) for one in groups.magnitudes(scale)]
         cube = np.power(np.abs(u).max(axis=1), 3)
         weights, self._maps, self._unknown = [], [], []
         self._residual, leverage = np.zeros_like(outputs), np.zeros_like(outputs)
@@ -346,7 +358,7 @@ def _near(calls: Calls, x: Array, length: Array) -> Calls:
     distance = np.abs((calls.x - x) / length).max(axis=1)
     distinct = np.unique(distance)
     keep = distance <= min(FARTHEST, distinct[min(NEAREST, len(distinct)) - 1]) if len(distance) else distance > 0.0
-    return Calls(calls.x[keep], calls.y[keep])
+    return calls.among(np.asarray(keep))
 
 
 def _quadratic(u: Array) -> Array:

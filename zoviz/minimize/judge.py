@@ -76,14 +76,9 @@ class Judge:
             Points (k, n) to their values, and which calls were made.
         """
         box, known = self._box or Box(x, x), sum(len(one.x) for one in self._fresh)
-        before = _joined([Calls(*one) for one in self._kept], self._n, self._problem.m)
+        before = Calls.joined([Calls(*one) for one in self._kept], self._n, self._problem.m)
         plan = design(x, box, calls + known, random, before)
         points = plan.points if not known else plan.points[np.argsort((plan.points == x).all(axis=1), kind="stable")]
         value, made = evaluate(points[:calls])
-        fresh = _joined([*self._fresh, Calls(points[:calls][made], value.stacked[made])], self._n, self._problem.m)
+        fresh = Calls.joined([*self._fresh, Calls(points[:calls][made], value.stacked[made])], self._n, self._problem.m)
         return Judged(certainty(before, fresh, x, box, plan), int(made.sum()), int((made & ~value.finite).sum()))
-
-
-def _joined(calls: list[Calls], n: int, m: int) -> Calls:
-    empty = Calls(np.zeros((0, n)), np.zeros((0, m + 1)))
-    return Calls(*(np.concatenate(parts) for parts in zip(empty, *calls, strict=True)))

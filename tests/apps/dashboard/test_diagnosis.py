@@ -29,7 +29,7 @@ problem = BlackBox(simulate, bounds=[(-3.0, 3.0)] * 2, x0=[-1.5, -1.5], joint=Tr
 """
 """A simulator with noise of its own; at its solution (2, 1) / sqrt(5) the multiplier is sqrt(5) - 1."""
 INTERVAL = re.compile(
-    r"KKT residual [\d.e+-]+ \((?:<|[\d.e+-]+ to) ([\d.e+-]+)\) if h1 active .*violation \S+ \(.*cannot tell: h1; "
+    r"KKT residual [\d.e+-]+ \((?:<|[\d.e+-]+ to) ([\d.e+-]+)\) if h1 active .*violation \S+ \(.*undecided: h1; "
 )
 
 
@@ -122,3 +122,8 @@ def test_a_noisy_simulator_of_ones_own_is_certified_with_an_interval(
     said = line.locator("..").inner_text()
     match = INTERVAL.search(said)
     assert match is not None and float(match[1]) < 0.5 and "resolution" in said, said
+    card = lab.page.locator(".zoviz-best")
+    lab.until(lambda: "another digit would take about" in card.inner_text(), "the card has it, too")
+    shown = card.inner_text()
+    assert re.search(r"f\* -?[\d.]+ \(-?[\d.]+ to -?[\d.]+\); at most ", shown), shown
+    assert re.search(r"(in)?active, P [=<>] [\d.]+ %, a unit is worth [\d.]+ \([\d.]+ to [\d.]+\)", shown), shown

@@ -128,3 +128,12 @@ def test_sweep_draws(zoviz: Callable[..., Told]) -> None:
     assert [line["primal_step"] for line in zoviz(*words).json["runs"]] == steps
     plain = zoviz(*[word for word in words if word != "--json"])
     assert "PRIMAL_STEP" in plain.out and "--study" in plain.err
+
+
+def test_a_run_may_be_certified_by_further_calls(zoviz: Callable[..., Told]) -> None:
+    words = ("run", "ConexQCQP", "ZOSQP", "n=3", "noise=independent", "noise_scale=0.01", "--replicas", "2")
+    words += ("--calls", "200", "--no-store", "--quiet", "--certify")
+    plain, made = zoviz(*words), zoviz(*words, "--json").json
+    assert plain.code == FINE and "\nKKT residual " in plain.out and "\nf*  " in plain.out
+    assert "another digit would take about" in plain.out and made["certificate"]["certainty"]["calls"] == 64
+    assert max(made["calls"]) <= 200, "they are not charged to the run"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
 
 import numpy as np
 
 from zoviz import Run
 from zoviz.core.types import Array
-from zoviz.problems import BlackBox, WeldedBeam
+from zoviz.diagnosis.certificate import Certifier
+from zoviz.problems import BlackBox, ConexQCQP, WeldedBeam
 from zoviz.solvers import ZOCEG
 from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html
 
@@ -57,3 +59,16 @@ def test_the_downloads_have_the_whole_design() -> None:
     table, plain = (make().decode() for make in (card.csv, card.json))
     assert table.count("\n") == 2 + n and len(json.loads(plain)["x"]) == n
     np.testing.assert_array_equal(list(json.loads(plain)["x"].values()), run.best_design.x)
+
+
+def test_beside_a_certified_point_stand_f_star_each_rows_word_and_what_its_limit_is_worth() -> None:
+    problem = ConexQCQP(n=8, noise="independent", noise_scale=1e-2)
+    run = Run(problem, ZOCEG(), replicas=1, iterations=5)
+    run.run()
+    sure = Certifier().certify(problem, problem.known_optimum.point).certainty
+    card = BestDesignCard(lambda: sure)
+    card.update(run)
+    (name, _, word, worth), shown = sure.table(run.best_design.constraints)[0], card.table.object
+    assert html.escape(sure.minimum) in shown and "another digit would take about" in shown
+    assert html.escape(f", {word}, a unit is worth {worth}") in shown and f"<td>{name}</td>" in shown
+    assert "zoviz-certainty" not in design_html(run.best_design)

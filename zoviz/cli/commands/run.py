@@ -7,7 +7,8 @@ import argparse
 from zoviz.cli.build import make, open_store, spec
 from zoviz.cli.command import Command, say
 from zoviz.cli.options import json_option, run_options, store_option
-from zoviz.cli.progress import Watch, report
+from zoviz.cli.progress import Watch, best_replica, report
+from zoviz.diagnosis.certificate import certificate_of
 from zoviz.runs.run import Run
 from zoviz.runs.storage.database import StoreError
 from zoviz.runs.store import Store
@@ -17,6 +18,7 @@ class _Run(Command):
     name, order, help = "run", 10, "solve a problem with a live progress bar; everything is stored"
     examples = """  zoviz run LoadTracking ZOCEG --calls 20000
   zoviz run NonconvexQCQP n=50 primal_step=0.01 estimator.batch_size=100 --replicas 20 --target gap=1e-2
+  zoviz run LoadTracking ZOSQP noise=independent --calls 5000 --certify
   zoviz run my_module:problem SLSQP             an object of yours; the solver may be left out and is then chosen
   zoviz run --exe "./sim {input} {output}" --bounds 0:1*4 --constraints 2 --calls 500
   zoviz run --exe ./bb.exe --format nomad --output-types "OBJ PB" --bounds -5:5*2 NOMAD
@@ -29,6 +31,9 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         parser.add_argument("--no-store", action="store_true", help="store nothing")
         parser.add_argument("--tag", action="append", default=[], help="tag of the run; repeatable")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
+        parser.add_argument(
+            "--certify", action="store_true", help="then tell by further calls how sure the answer is (zoviz certify)"
+        )
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
@@ -38,7 +43,8 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         run = Run.of(spec(args, problem, solver), store=store)
         watch = Watch(run, args.quiet)
         watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))
-        return report(run, args.json, watch.interrupted, None if store is None else store.database.name)
+        made = certificate_of(run, best_replica(run)) if args.certify and run.has_result and run.error is None else None
+        return report(run, args.json, watch.interrupted, None if store is None else store.database.name, made)
 
 
 def _tag(store: Store, run: str, tags: list[str]) -> None:

@@ -172,7 +172,7 @@ class Dashboard(pn.viewable.Viewer):
         self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.diagnosis = DiagnosisDrawer(self.controller)
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
-        self.rails, self.best_design = ConstraintRails(self.board), BestDesignCard()
+        self.rails, self.best_design = ConstraintRails(self.board), BestDesignCard(lambda: self.diagnosis.certainty)
         self.board.beside(self.rails, below="Violation")
         for card in (self._keeping(store is not None), self.output):
             self.board.beside(card)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Callable
 
 import numpy as np
 import panel as pn
 from bokeh.models import ColumnDataSource
 
+from zoviz.diagnosis.certainty import Certainty
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import DownloadButton
@@ -21,6 +23,7 @@ _NONE = muted_html("The best point of a run stands here, with its objective, its
 """What is said before there is a point."""
 _STYLE = """
 .zoviz-best {max-height: 420px; overflow-y: auto}
+.zoviz-certainty {font-size: 13px; margin: 2px 0 6px}
 .zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
 .zoviz-best-f small {font-size: 12px; font-weight: 400; margin-left: 6px} .zoviz-best-f .violated {font-weight: 700}
 table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; width: 100%}
@@ -31,8 +34,11 @@ table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-num
 """
 
 
-def design_html(design: BestDesign) -> str:
-    """Return a design as HTML: f, and a table with a row for each variable, and one for each constraint."""
+def design_html(design: BestDesign, sure: Certainty | None = None) -> str:
+    """Return a design as HTML: f, and a table with a row for each variable, and one for each constraint.
+
+    With a certainty, f* and what limits are worth stand beside them.
+    """
     middle = f", median of {design.replicas} replicas {design.middle:.6g}" if design.replicas > 1 else ""
     state = "<small>feasible</small>" if design.feasible else "<small class='violated'>not feasible</small>"
     best = f"<div class='zoviz-best-f' title='f'>{design.f:.10g}{state}</div>"
@@ -41,11 +47,14 @@ def design_html(design: BestDesign) -> str:
     for name, value, low, high in list(ends)[:_MOST]:
         cells = "".join(f"<td class='number'>{_end(end)}</td>" for end in (low, high))
         rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}</td>{cells}</tr>")
+    lines = () if sure is None else sure.table(design.constraints)
+    told = {name: f"{word}, a unit is worth {worth}" for name, _, word, worth in lines}
     for name, value in list(zip(design.constraints, design.h, strict=True))[:_MOST]:
         known = bool(np.isfinite(value))
         words = "unknown" if not known else f"{value:.4g}"
         margin = "" if not known else "met" if value <= 0.0 or design.feasible else "violated"
         look = "number violated" if margin == "violated" else "number"
+        margin = html.escape(", ".join(filter(None, [margin, told.get(name, "")])))
         cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td>{margin}</td>"
         rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
     more = max(len(design.variables) - _MOST, 0) + max(len(design.constraints) - _MOST, 0)
@@ -54,7 +63,9 @@ def design_html(design: BestDesign) -> str:
     head = f"<thead><tr><th></th>{titles}</tr>"
     note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
     region = "<div class='zoviz-best' role='region' aria-label='Best design' tabindex='0'>"
-    return f"{region}{best}<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table></div>{note}"
+    certain = "" if sure is None else f"<div class='zoviz-certainty'>{html.escape(sure.minimum)}</div>"
+    table = f"<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+    return f"{region}{best}{certain}{table}</div>{note}"
 
 
 def _end(value: float) -> str:
@@ -64,6 +75,11 @@ def _end(value: float) -> str:
 class BestDesignCard(pn.viewable.Viewer):
     """A card with the best design of a run, which can be copied and downloaded once there is a point.
 
+    Parameters
+    ----------
+    certainty : callable
+        Returns what is known of how sure the run's answer is, None before.
+
     Attributes
     ----------
     design : BestDesign or None
@@ -71,8 +87,9 @@ class BestDesignCard(pn.viewable.Viewer):
     table : HTML
     """
 
-    def __init__(self, **params: object) -> None:
-        super().__init__(**params)
+    def __init__(self, certainty: Callable[[], Certainty | None] = lambda: None) -> None:
+        super().__init__()
+        self._certainty = certainty
         self.design: BestDesign | None = None
         self.table = pn.pane.HTML(_NONE, stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
@@ -124,7 +141,7 @@ class BestDesignCard(pn.viewable.Viewer):
                 self._buttons = self._make_buttons()
                 self._row.extend(self._buttons)
             self.design = run.best_design
-            update_changed(self.table, object=design_html(self.design))
+            update_changed(self.table, object=design_html(self.design, self._certainty()))
             if self._text.tags != [text := json.dumps(self.design.plain(), indent=1)]:
                 self._text.tags = [text]
             self._offer(True)

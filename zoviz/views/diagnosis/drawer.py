@@ -5,6 +5,7 @@ from __future__ import annotations
 import panel as pn
 import param
 
+from zoviz.diagnosis.certainty import Certainty
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import DRAWER, batched_changes, update_changed
@@ -62,6 +63,12 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         if self._microscope is None:
             self._microscope = MicroscopeCard(self._controller)
         return self._microscope
+
+    @property
+    def certainty(self) -> Certainty | None:
+        """How sure the point is that was certified last; None without a certificate of the page's run."""
+        made = None if self._certificate is None else self._certificate.certificate
+        return None if made is None else made.certainty
 
     def switch(self) -> pn.widgets.Toggle:
         """Return the button that opens and closes the drawer."""

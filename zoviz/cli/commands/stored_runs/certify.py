@@ -1,4 +1,4 @@
-"""The command ``zoviz certify``: how nearly a stored run's answer satisfies the conditions for a minimum."""
+"""The command ``zoviz certify``: how sure a stored run's answer is, and how nearly it is a minimum."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import argparse
 import sys
 from dataclasses import asdict
 
-import numpy as np
-
 from zoviz.cli.build import look_here, open_store
-from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.command import FINE, Command, UsageError, say, show
 from zoviz.cli.options import json_option, store_option, trust_option
-from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of
-from zoviz.diagnosis.stationarity import Activity
+from zoviz.diagnosis.certificate import Certifier, certificate_of
 
 
 class _Certify(Command):
-    name, order, help = "certify", 25, "tell by function values how nearly a stored run's answer is stationary"
-    examples = """  zoviz certify 3f2a                             KKT residual, violation, multipliers, with intervals
+    name, order, help = (
+        "certify",
+        25,
+        "tell by function values how sure a stored run's answer is, and how nearly stationary",
+    )
+    examples = """  zoviz certify 3f2a                             f*, rows, worth of limits, residual: intervals
   zoviz certify 3f2a --repeats 16                four times the calls under noise, for half the floor
   zoviz certify 3f2a --tolerance 1e-3            rows of h that close to 0 count as active
 The calls are not charged to the run; you are asked before a program is launched."""
@@ -57,27 +58,8 @@ The calls are not charged to the run; you are asked before a program is launched
             show(asdict(certificate) | {"sentence": certificate.sentence})
         else:
             print(certificate.sentence)
-            _print_rows(certificate)
+            print(certificate.certainty)
         return FINE
-
-
-def _print_rows(certificate: Certificate) -> None:
-    """Print a line for every constraint that may be active."""
-    rows = [
-        (
-            f"h{j + 1}",
-            word,
-            f"{number(certificate.h[j], 3)} ± {number(certificate.h_error[j], 2)}",
-            number(certificate.multipliers[j], 5) if np.isfinite(certificate.multipliers_high[j]) else "",
-            f"{number(certificate.multipliers_low[j], 5)} to {number(certificate.multipliers_high[j], 5)}"
-            if np.isfinite(certificate.multipliers_high[j])
-            else "cannot tell",
-        )
-        for j, word in enumerate(certificate.active)
-        if word is not Activity.INACTIVE
-    ]
-    if rows:
-        table(("ROW", "ACTIVE", "VALUE", "MULTIPLIER", "INTERVAL"), rows, "lllr")
 
 
 COMMAND = _Certify()
