@@ -57,11 +57,15 @@ class Catalogue(Command):
             for name, one in (cls if holder is None else holder).param.objects().items()
             if name != "name" and not one.constant
         ]
+        form = "" if not issubclass(cls, Solver) or not cls.source or required(cls) else cls().form()
         if as_json:
             parameters = [dict(zip(("name", "default", "doc"), row, strict=True)) for row in rows]
-            show({"name": cls.__name__, "title": cls.title, "doc": inspect.getdoc(cls), "parameters": parameters})
+            about = {"name": cls.__name__, "title": cls.title, "doc": inspect.getdoc(cls), "form": form}
+            show(about | {"parameters": parameters})
         else:
             print(f"{cls.__name__}: {inspect.getdoc(cls)}\n")
+            if form:
+                print(f"{form} {cls.__name__}.published() is as published.\n")
             table(("PARAMETER", "DEFAULT", ""), rows)
         return FINE
 

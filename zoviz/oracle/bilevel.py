@@ -31,11 +31,13 @@ class BilevelOracle:
     oracle : Oracle
     sample : object, optional
         A round's sample that was kept; default: the oracle's present one.
+    member : int, optional
+        The place in the mini-batches of the one sample of f and of g that is seen; default: all.
     """
 
-    def __init__(self, oracle: Oracle, sample: Any = None) -> None:
+    def __init__(self, oracle: Oracle, sample: Any = None, member: int | None = None) -> None:
         problem = OnlineBilevel.of(oracle.problem)
-        self._oracle, self._problem, self._sample = oracle, problem, sample
+        self._oracle, self._problem, self._sample, self._member = oracle, problem, sample, member
         self.domain: Set = oracle.domain
         self.inner_domain: Set = problem.inner_domain
 
@@ -47,6 +49,11 @@ class BilevelOracle:
     def at(self, sample: Any) -> BilevelOracle:
         """Return the functions of a past round."""
         return BilevelOracle(self._oracle, sample)
+
+    def member(self, i: int) -> BilevelOracle:
+        """Return the functions of the i-th samples of the round's mini-batches; without noise all are the round's."""
+        whole = self._oracle.contract == "deterministic"
+        return BilevelOracle(self._oracle, self._sample, None if whole else i)
 
     def initial(self, streams: Streams) -> Array:
         """Return the follower's start, (R, d)."""
@@ -88,4 +95,10 @@ class BilevelOracle:
     def _ask(
         self, kind: str, method: Callable[..., Any], shapes: tuple[tuple[int, ...], ...], *places: Array
     ) -> tuple[Array, ...]:
-        return self._oracle.ask(kind, method, shapes, places, self.sample, ZETA if kind.startswith("g ") else XI)
+        problem, member = self._problem, self._member
+
+        def asked(*arguments: Any) -> Any:
+            *points, xi = arguments
+            return method(*points, xi if member is None else problem.member(xi, member))
+
+        return self._oracle.ask(kind, asked, shapes, places, self.sample, ZETA if kind.startswith("g ") else XI)

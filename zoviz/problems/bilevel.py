@@ -152,6 +152,21 @@ class OnlineBilevel(Problem):
         """Return the derivative in x of <grad_y g_t, v>, (R, ..., n)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
+    def member(self, xi: Sample, i: int) -> Sample:
+        """Return the sample that has the i-th of each mini-batch alone; here there is one in each.
+
+        A problem whose samples keep their members apart overrides it.
+
+        Raises
+        ------
+        ZovizError
+            Where there are several, which the problem has only the mean of.
+        """
+        if i:
+            name = type(self).__name__
+            raise ZovizError(f"Expected mini-batches of 1, as {name} knows only means, got more: set both to 1.")
+        return xi
+
     @property
     def leader_gradient_doubt(self) -> str:
         """Why the leader's own gradient grad_x f_t may lead to no stationary point of F_t, as a clause; else empty."""

@@ -30,7 +30,7 @@ def export(run: RunView, path: str | os.PathLike[str], about: Mapping[str, str] 
         ``.json``: the best design, by the names of its variables and constraints. ``.csv``, ``.parquet``: one line per
         recorded iteration and replica, numbers with every bit. ``.nc``: a NetCDF file with dimensions ``iteration``,
         ``replica`` and those of vectors; the iterates of the first replica and the outcome too. Parquet and NetCDF
-        files carry what ``about`` says.
+        files carry what ``about`` says, and the method's form.
     about : mapping
         The run's description, as text by name.
 
@@ -50,7 +50,8 @@ def export(run: RunView, path: str | os.PathLike[str], about: Mapping[str, str] 
     }
     if path.suffix not in writers:
         raise UnknownName(f"Expected a name that ends in {', '.join(writers)}, got {path.name!r}.")
-    writers[path.suffix](run, path, about)
+    form = run.result.form if run.has_result else ""
+    writers[path.suffix](run, path, {**about, "form": form})
 
 
 def description(record: Record, recipe: Mapping[str, Any], journal: Journal) -> dict[str, str]:

@@ -106,6 +106,7 @@ class StoredHistory(RunHistory):
             tolerance=self.tolerances,
             polished=Polished(**stored["polished"]) if "polished" in stored else None,
             ledger=LedgerSums(**stored["ledger"]),
+            form=stored["form"],
         )
 
 

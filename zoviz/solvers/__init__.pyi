@@ -1122,6 +1122,7 @@ class ZOSOGD(_ZOSOGD):
     product_factor: float | None
     estimator: GradientEstimator
     outer_estimator: GradientEstimator
+    directions: Literal["shared", "per sample"]
     system_step: float | None
     inner_weight: float
     system_weight: float
@@ -1144,6 +1145,7 @@ class ZOSOGD(_ZOSOGD):
         product_factor: float | None = None,
         estimator: GradientEstimator = ...,
         outer_estimator: GradientEstimator = ...,
+        directions: Literal["shared", "per sample"] = "shared",
         system_step: float | None = None,
         inner_weight: float = 0.99,
         system_weight: float = 0.99,
@@ -1246,6 +1248,7 @@ class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
     product_factor: float | None
     estimator: GradientEstimator
     outer_estimator: GradientEstimator
+    directions: Literal["shared", "per sample"]
     system_step: float | None
     inner_weight: float
     system_weight: float
@@ -1271,6 +1274,7 @@ class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
         product_factor: float | None = None,
         estimator: GradientEstimator = ...,
         outer_estimator: GradientEstimator = ...,
+        directions: Literal["shared", "per sample"] = "shared",
         system_step: float | None = None,
         inner_weight: float = 0.99,
         system_weight: float = 0.99,

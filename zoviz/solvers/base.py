@@ -10,12 +10,12 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate, Sketch
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.parameter_paths import ParameterPaths
+from zoviz.solvers.published_form import PublishedForm
 from zoviz.solvers.theory import Info, Theory
 from zoviz.solvers.tuning import Tuning
 
 
-class Solver(ParameterPaths, Tuning, Theory):
+class Solver(PublishedForm, Tuning, Theory):
     """An iterative method that sees a problem only through an ``Oracle``.
 
     ``init`` and ``step`` know neither threads nor time. Names in ``live`` (dotted for those of a nested part: an

@@ -19,8 +19,6 @@ COARSE_RADIUS = 1e-3
 DUAL_SHARE = 0.3
 """Share of L / G_0^2 that a dual step takes (chosen by us): where the primal step is near 1 / L, their product with
 G_0^2 stays below 1/2, under which primal-dual steps contract on a quadratic with linear constraints."""
-FAR = 1e9
-"""As good as no bound, for a size of multipliers."""
 NEGLIGIBLE = 1e-12
 """As good as nothing, where a weight or a curvature has to be positive."""
 _WIDEST = 0.25

@@ -10,7 +10,7 @@ from zoviz.core.types import Array
 from zoviz.estimators import Coordinate, Sphere
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.solvers import ZOALM, ZOCEG, ZOSPLM, Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.solvers.published_form import FAR
 
 STEPS = {"primal_step": 0.01, "dual_step": 0.01}
 

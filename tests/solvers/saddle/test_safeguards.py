@@ -8,8 +8,8 @@ import pytest
 from zoviz import Run
 from zoviz.problems import ConexQCQP, LoadTracking, NonconvexQCQP
 from zoviz.solvers import ZOALM, ZOCEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
+from zoviz.solvers.published_form import FAR
 from zoviz.solvers.saddle.safeguards import shortened_for_multipliers
-from zoviz.solvers.step_rules import FAR
 
 EVERY = (ZOSPLM, ZOCEG, SZOConEX, ZOALM, ZOGDA)
 

@@ -11,7 +11,6 @@ from zoviz.solvers.bayesian.albo import ALBO, SlackAL
 from zoviz.solvers.bayesian.base import BayesianSolver
 from zoviz.solvers.bayesian.pesc_lite import PESCLite
 from zoviz.solvers.saddle.szo_conex import SZOConEX
-from zoviz.solvers.step_rules import FAR
 
 OURS, PLAIN = "SZO-ConEX", "SZO-ConEX, θ = 0"
 """The paper's method, and the same without extrapolation."""
@@ -25,7 +24,7 @@ RIVALS: Mapping[str, type[BayesianSolver]] = {
 
 
 def conex(radius: float, batch: int, extrapolation: float = 1.0, **options: Any) -> SZOConEX:
-    """Return SZO-ConEX as published: constant steps, one radius for every function, no restoration or penalty, y free.
+    """Return SZO-ConEX as published, but with one set of directions for all functions and the last iterate as answer.
 
     Parameters
     ----------
@@ -38,12 +37,6 @@ def conex(radius: float, batch: int, extrapolation: float = 1.0, **options: Any)
     **options
         Other parameters of ``SZOConEX``; steps that are not among them come from its rule.
     """
-    return SZOConEX(
-        estimator=Gaussian(smoothing_radius=radius, batch_size=batch),
-        extrapolation=extrapolation,
-        restoration=0,
-        augmentation=False,
-        step_reach=FAR,
-        dual_cap=FAR,
-        **options,
-    )
+    estimator = Gaussian(smoothing_radius=radius, batch_size=batch)
+    readings = {"directions": "shared", "report": "last", "extrapolation": extrapolation}
+    return SZOConEX.published(estimator=estimator, **(readings | options))

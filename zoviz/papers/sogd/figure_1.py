@@ -17,7 +17,7 @@ from zoviz.problems import ToyBilevel
 from zoviz.runs.engine.columns import AVERAGE_REGRET, AVERAGE_WINDOWED_REGRET, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import SOBOW, SOGD, Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.solvers.published_form import FAR
 from zoviz.studies.experiment import (
     STANDARD_ERRORS,
     Claim,

@@ -27,7 +27,7 @@ from zoviz.problems.learning.loss_tuning import LossTuning
 from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.solvers.published_form import FAR
 from zoviz.studies.experiment import (
     Claim,
     Experiment,

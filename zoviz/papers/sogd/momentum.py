@@ -16,7 +16,7 @@ from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import QuadraticBilevel
 from zoviz.solvers import SOBOW
-from zoviz.solvers.step_rules import FAR
+from zoviz.solvers.published_form import FAR
 from zoviz.studies.experiment import (
     Claim,
     Experiment,

@@ -13,7 +13,7 @@ from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.papers.sogd.theorem_3_6 import EXPONENTS, FIRST_STEP, LATER_REGRET, measured
 from zoviz.problems import QuadraticBilevel
 from zoviz.solvers import OAGD, SOBBO, SOBOW, SOGD, Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.solvers.published_form import FAR
 
 RIVALS: dict[str, type[Solver]] = {"OAGD": OAGD, "SOBOW": SOBOW, "SOBBO": SOBBO}
 OURS, WINDOW = "SOGD", 5

@@ -18,7 +18,7 @@ from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.engine.columns import AVERAGE_REGRET
 from zoviz.runs.run import Run
 from zoviz.solvers import OAGD, SOBOW, SOGD, Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.solvers.published_form import FAR
 from zoviz.studies.experiment import (
     Claim,
     Experiment,

@@ -8,6 +8,7 @@ optimum and its multiplier, at three numbers of iterations: an objective may be 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.columns import ITERATION, OBJECTIVE, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
 from zoviz.studies.experiment import (
     Claim,
     Experiment,
@@ -37,21 +37,21 @@ from zoviz.studies.experiment import (
 from zoviz.studies.live import Live
 
 METHODS = ("ZOSPLM", "SZOConEX", "ZOALM")
-OURS, UNCAPPED = METHODS[:2]
-"""The paper's method, and the one whose duals are published without a cap."""
+OURS = METHODS[0]
+"""The paper's method."""
+READINGS: dict[str, dict[str, Any]] = {
+    OURS: {"estimate_proximal": False},
+    METHODS[1]: {"directions": "shared", "report": "last"},
+}
+"""In what these runs differ from what is printed: the proximal term's gradient is exact (errata 3); all functions of
+SZO-ConEX share their directions, as those of the paper's estimator do, and its last iterate is the answer."""
 RADIUS, DIRECTIONS = 1e-5, 50
 
 
 def published(method: str) -> Solver:
     """Return a method with the figure's estimator and constant steps from the first iteration on, as published."""
-    solver = discover("zoviz.solvers", Solver)[method]()
-    solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=DIRECTIONS)
-    for name, value in (("step_reach", FAR), ("restoration", 0), ("augmentation", False)):
-        if name in solver.param:
-            solver.set(name, value)
-    if method == UNCAPPED:
-        solver.set("dual_cap", FAR)
-    return solver
+    estimator = Sphere(smoothing_radius=RADIUS, batch_size=DIRECTIONS)
+    return discover("zoviz.solvers", Solver)[method].published(estimator=estimator, **READINGS.get(method, {}))
 
 
 class Courses(Experiment):

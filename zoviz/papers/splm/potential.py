@@ -24,7 +24,6 @@ from zoviz.problems import NonconvexQCQP
 from zoviz.problems.quadratic.base import Quadratics
 from zoviz.solvers import ZOSPLM
 from zoviz.solvers.saddle.zo_splm import SPLMState
-from zoviz.solvers.step_rules import FAR
 from zoviz.studies.experiment import (
     Claim,
     Experiment,
@@ -129,15 +128,13 @@ def method(problem: NonconvexQCQP, steps: Steps) -> ZOSPLM:
     constants = problem.data.constants
     weight = 2.0 * constants.curvature
     whole = constants.curvature + constants.constraint_curvature + weight
-    return ZOSPLM(
+    return ZOSPLM.published(
         primal_step=steps.primal / whole,
         dual_step=steps.dual * constants.curvature / constants.start_slope**2,
         proximal_step=steps.proximal,
         proximal_weight=weight,
         dual_cap=CAP,
-        step_reach=FAR,
-        restoration=0,
-        augmentation=False,
+        estimate_proximal=False,  # errata 3
         estimator=Sphere(smoothing_radius=RADIUS, batch_size=steps.directions),
     )
 

@@ -19,12 +19,12 @@ import numpy as np
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.estimators import Sphere
+from zoviz.papers.splm.figure_1 import READINGS
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.columns import CALLS, ITERATION, STATIONARITY
 from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
 from zoviz.studies.experiment import (
     Claim,
     Experiment,
@@ -59,8 +59,6 @@ LARGE = 0.8
 """Share of the printed ratio from which on a ratio is called reproduced."""
 CAP = 100.0
 """The dual cap B of ZO-SPLM, which the paper leaves open."""
-CAPS = {OURS: CAP, "SZOConEX": FAR}
-"""Dual caps by method; SZO-ConEX has none."""
 RADIUS = 1e-5
 """Smoothing radius of every method, as in the paper."""
 FIRST_LIMIT, BEHIND = 300, 1.5
@@ -72,14 +70,9 @@ Steps = tuple[float, float]
 
 def published(method: str, batch: int, problem: NonconvexQCQP, steps: Steps | None) -> Solver:
     """Return a method as published, at a grid point, or, for None, with the steps of its own rule."""
-    solver = discover("zoviz.solvers", Solver)[method]()
-    solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=batch)
-    # Constant steps from the first iteration on.
-    for name, value in (("step_reach", FAR), ("restoration", 0), ("augmentation", False)):
-        if name in solver.param:
-            solver.set(name, value)
-    if method in CAPS:
-        solver.set("dual_cap", CAPS[method])
+    options = READINGS.get(method, {}) | ({"dual_cap": CAP} if method == OURS else {})
+    estimator = Sphere(smoothing_radius=RADIUS, batch_size=batch)
+    solver = discover("zoviz.solvers", Solver)[method].published(estimator=estimator, **options)
     if steps is not None:
         constants = problem.data.constants
         solver.set("primal_step", steps[0] / constants.curvature)

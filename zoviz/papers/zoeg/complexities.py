@@ -27,15 +27,15 @@ ROUNDS, SCALE = 40, 0.2
 def solver_of(method: str, problem: LoadTracking) -> Solver:
     """Return a method with the steps of the experiment zoeg-dimension."""
     step = SCALE / problem.n
-    steps: dict[str, Any] = {"primal_step": step, "dual_step": step * USERS / problem.n, "report": "average"}
+    steps: dict[str, Any] = {"primal_step": step, "dual_step": step * USERS / problem.n}
     cap = 4.0 * float(problem.known_optimum.multipliers[0])
     if method in (SEPARATE, SHARED):
         estimator = Gaussian(smoothing_radius=RADIUS, batch_size=1)
-        return SZOConEX(
+        return SZOConEX.published(
             estimator=estimator, dual_cap=cap, directions="shared" if method == SHARED else "separate", **steps
         )
-    return (ZOEG if method == OURS else OGDARR)(
-        dual="estimated", estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), dual_cap=cap, **steps
+    return (ZOEG if method == OURS else OGDARR).published(
+        estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), dual_cap=cap, **steps
     )
 
 

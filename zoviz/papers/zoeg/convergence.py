@@ -39,15 +39,14 @@ def course(method: str, step: float, problem: LoadTracking, iterations: int) -> 
         "primal_step": step,
         "dual_step": step * USERS / problem.n,  # ||1 + gamma||^2, h's slope squared, is of order n
         "dual_cap": 4.0 * float(problem.known_optimum.multipliers[0]),
-        "report": "average",
     }
     solver: Solver
     if method == COORDINATES:
-        solver = ZOCEG(estimator=Coordinate(smoothing_radius=RADIUS), **options)
+        solver = ZOCEG.published(estimator=Coordinate(smoothing_radius=RADIUS), **options)
     elif method == BLOCKS:
-        solver = ZOBCEG(estimator=Block(smoothing_radius=RADIUS, block_size=BLOCK), **options)
+        solver = ZOBCEG.published(estimator=Block(smoothing_radius=RADIUS, block_size=BLOCK), **options)
     else:
-        solver = ZOEG(dual="estimated", estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), **options)
+        solver = ZOEG.published(estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), **options)
     # The start and the directions are drawn anew on each instance.
     run = Run(problem=problem, solver=solver, seed=problem.seed, iterations=iterations)
     run.run()

@@ -23,7 +23,6 @@ from zoviz.problems import LoadTracking
 from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.step_rules import FAR
 from zoviz.studies.experiment import (
     Claim,
     Experiment,
@@ -43,8 +42,8 @@ from zoviz.studies.experiment import (
 from zoviz.studies.live import Live
 
 METHODS: dict[str, tuple[type[GradientEstimator], dict[str, Any]]] = {
-    "ZOEG": (Sphere, {}),
-    "SZOConEX": (Gaussian, {"directions": "separate", "dual_cap": FAR}),
+    "ZOEG": (Sphere, {"report": "last"}),
+    "SZOConEX": (Gaussian, {"report": "last"}),
     "ZOGDA": (Sphere, {}),
 }
 CONSTANT, DIMINISHING = "constant", "diminishing"
@@ -79,7 +78,7 @@ class Outcome(NamedTuple):
 def solver_at(method: str, schedule: str, steps: Steps) -> Solver:
     """Return a method with one schedule at one grid point."""
     family, options = METHODS[method]
-    return discover("zoviz.solvers", Solver)[method](
+    return discover("zoviz.solvers", Solver)[method].published(
         primal_step=steps[0],
         dual_step=steps[0] * steps[1],
         schedule=schedule,

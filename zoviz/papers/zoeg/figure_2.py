@@ -57,11 +57,10 @@ def run_of(method: str, steps: Steps, problem: LoadTracking, replicas: int, seed
     """Return the run of a block size, or of a method of Fig. 1, at the end of its calls."""
     if method in METHODS:
         return course(method, CONSTANT, steps, problem, replicas=replicas, seed=seed, calls=calls)
-    solver = ZOBCEG(
+    solver = ZOBCEG.published(
         primal_step=steps[0],
         dual_step=steps[0] * steps[1],
-        radius_scale=5.0,
-        radius_power=1.1,
+        report="last",
         estimator=Block(smoothing_radius=1e-3, block_size=int(method.removeprefix("block ")), scaled=False),
     )
     run = Run(problem=problem, solver=solver, replicas=replicas, seed=seed, calls=calls)

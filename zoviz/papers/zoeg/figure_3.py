@@ -100,12 +100,12 @@ class Course(NamedTuple):
 def solver_of(method: str, steps: Steps) -> Solver:
     """Return a method with given steps, for blocks with the paper's radii."""
     primal, dual = steps
-    common: dict[str, Any] = {"primal_step": primal, "dual_step": dual, "dual_cap": DUAL_CAP}
+    common: dict[str, Any] = {"primal_step": primal, "dual_step": dual, "dual_cap": DUAL_CAP, "report": "last"}
     if method.startswith("ZOEG"):
-        return ZOEG(dual="estimated", estimator=Sphere(smoothing_radius=1e-6, batch_size=1), radius_scale=1.0, **common)
+        return ZOEG.published(estimator=Sphere(smoothing_radius=1e-6, batch_size=1), radius_scale=1.0, **common)
     block = int(method.removeprefix("block "))
     estimator = Block(smoothing_radius=2e-4, block_size=block, scaled=False)
-    return ZOBCEG(estimator=estimator, radius_scale=0.1, radius_power=1.2, **common)
+    return ZOBCEG.published(estimator=estimator, radius_scale=0.1, radius_power=1.2, **common)
 
 
 def moved(before: Any, x: Array, value: Evaluation) -> Any:

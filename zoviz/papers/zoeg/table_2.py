@@ -63,11 +63,9 @@ TRIAL_SEED, REPORTED_SEED, TRIALS = 1, 0, 5
 
 def solver_with(block: int, step: float) -> ZOBCEG:
     """Return ZOBCEG with blocks of this size and one constant step, as published."""
-    return ZOBCEG(
+    return ZOBCEG.published(
         primal_step=step,
-        dual_step=step,
-        radius_scale=5.0,
-        radius_power=1.1,
+        report="last",
         estimator=Block(smoothing_radius=1e-3, block_size=block, scaled=False),
     )
 

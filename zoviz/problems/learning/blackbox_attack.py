@@ -202,6 +202,9 @@ class BlackBoxAttack(OnlineBilevel):
         count = 0 if self.stages == 1 else iteration // length
         return [(k * length, f"stage {k % self.stages + 1} of {self.stages}") for k in range(1, count + 1)]
 
+    def member(self, xi: Sample, i: int) -> Sample:
+        return Sample(outer=xi.outer[:, i : i + 1], inner=xi.inner[:, i : i + 1])
+
     def exact(self, xi: Sample) -> None:
         """Return a sample with all images of the stream."""
         return None

@@ -176,6 +176,10 @@ class LossTuning(OnlineBilevel):
         )
         return Sample(phase=phase, outer=self._choose(phase, outer), inner=self._choose(phase, inner))
 
+    def member(self, xi: Sample, i: int) -> Sample:
+        images = slice(i * self.images, (i + 1) * self.images)
+        return Sample(phase=xi.phase, outer=xi.outer[:, images], inner=xi.inner[:, images])
+
     def exact(self, xi: Sample) -> Sample:
         """Return the round's phase with evenly chosen images in the place of random ones."""
         even = self._choose(xi.phase, np.broadcast_to(_even(EXACT), (len(xi.outer), EXACT, 2)))

@@ -83,6 +83,8 @@ class Result:
         thing, the run has not ended, or its budget was spent.
     ledger : LedgerSums
         What the calls were for; the numbers add up to ``calls``.
+    form : str
+        Whether the method was as its paper prints it, or by what it differed; empty for one that no paper prints.
 
     Notes
     -----
@@ -111,6 +113,7 @@ class Result:
     trace: Trace
     tolerance: Array
     ledger: LedgerSums
+    form: str = ""
     polished: Polished | None = None
 
 
@@ -195,6 +198,7 @@ def summarise(run: ResultInputs) -> Result:
         tolerance=oracle.user_tolerance.copy(),
         polished=_polished(run),
         ledger=oracle.ledger.sums,
+        form=run.solver.form(),
     )
 
 
@@ -314,6 +318,6 @@ class OptimizeResult(dict[str, Any]):
 OUTCOME = tuple(
     one.name
     for one in fields(Result)
-    if one.name not in ("status", "message", "nit", "seed", "trace", "polished", "ledger", "tolerance")
+    if one.name not in ("status", "message", "nit", "seed", "trace", "polished", "ledger", "tolerance", "form")
 )
 """Names of a result's arrays, which have a replica axis and are stored."""

@@ -20,7 +20,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.runs.engine.spec import ALWAYS, UNDER_NOISE
 from zoviz.solvers.base import Solver
-from zoviz.solvers.step_rules import FAR
+from zoviz.solvers.published_form import FAR
 
 
 class Resolution(NamedTuple):

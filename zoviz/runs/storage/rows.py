@@ -143,7 +143,7 @@ def outcome(worker: Worker) -> bytes:
     content |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "problem": worker.problem.snapshot()}
     if result.polished is not None:
         content["polished"] = result.polished._asdict()
-    content["ledger"] = result.ledger._asdict()
+    content["ledger"], content["form"] = result.ledger._asdict(), result.form
     return pack(content | {"message": result.message})
 
 

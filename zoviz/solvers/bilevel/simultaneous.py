@@ -13,6 +13,7 @@ from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.bilevel.base import FIRST_WEIGHT, HypergradientSolver, RepeatedNumbers, Triple, recursive
+from zoviz.solvers.published_form import Departure
 from zoviz.solvers.theory import Info
 
 
@@ -32,6 +33,9 @@ class Simultaneous(HypergradientSolver):
     """A method of one recursive direction and one step for each of y, v and x in every round."""
 
     __abstract = True
+
+    departures: ClassVar[tuple[Departure, ...]] = (Departure("project_inner", False, "a projection of y on Y"),)
+    printed: ClassVar[dict[str, Any]] = {"schedule": "theory"}
 
     live: ClassVar[tuple[str, ...]] = (
         "inner_step",

@@ -36,6 +36,7 @@ class SOGD(Simultaneous):
     """
 
     title = "SOGD"
+    source = "paper sogd, Algorithm 1"
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource, t: int) -> tuple[Triple, Array | None]:
         """Return the raw directions in x (R, n), y and v (R, d) from gradients and products at a point."""

@@ -55,6 +55,7 @@ class SampledALM(SmoothedMethod):
     """
 
     title = "Smoothed ALM, sampled constraints"
+    source = "paper salm, Algorithm 2"
     live = (*SmoothedMethod.live, "dual_reset")
 
     dual_reset = Scale(

@@ -52,6 +52,7 @@ class SmoothedALM(SmoothedMethod):
     """
 
     title = "Smoothed ALM"
+    source = "paper salm, Algorithm 1"
     takes_samples = False
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

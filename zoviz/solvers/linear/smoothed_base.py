@@ -14,6 +14,7 @@ from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.linear.base import Lifted, PenalisedMethod, Views, multipliers, row_square
+from zoviz.solvers.published_form import Departure
 
 OLD, NEW = "old iterate", "new iterate"
 """What the proximal centre moves to: x_t, or x_{t+1}."""
@@ -52,6 +53,13 @@ class SmoothedMethod(PenalisedMethod):
     """A method on K(x, y, z) = f(x) + <y, Ax - b> + rho/2 ||Ax - b||^2 + mu/2 ||x - z||^2."""
 
     __abstract = True
+
+    departures: ClassVar[tuple[Departure, ...]] = (
+        Departure("gradients", "stochastic", "values in the place of stochastic gradients"),
+        Departure("centre_update", OLD, "a centre that follows the new iterate"),
+        Departure("batch_size", 1, "mini-batches"),
+        Departure("step_rule", THEORY, "other factors of the steps than the theorem's"),
+    )
 
     live: ClassVar[tuple[str, ...]] = (
         *PenalisedMethod.live,
@@ -107,7 +115,7 @@ class SmoothedMethod(PenalisedMethod):
             "estimator.smoothing_radius": self.radius(problem, constants),
         }
         if self.step_rule == THEORY:
-            return values | self.printed(curvature, square, values, power)
+            return values | self.printed_steps(curvature, square, values, power)
         step = self.scale(problem, power) / (2.0 * largest)
         # beta follows the step in use, as eta does: both are of its order.
         used = self.primal_step or step
@@ -117,7 +125,7 @@ class SmoothedMethod(PenalisedMethod):
             "proximal_step": min(1.0, 2.0 * weight * used),
         }
 
-    def printed(self, curvature: float, square: float, values: dict[str, Any], power: float) -> dict[str, float]:
+    def printed_steps(self, curvature: float, square: float, values: dict[str, Any], power: float) -> dict[str, float]:
         """Return tau, eta and beta by the constants of (A.1), for the power 1/2, or of (5.5), for the power 1/3.
 
         With the misprints resolved (errata 15, 17): tau = 1 / (6 lambda sqrt(T)), ||A||^2 where units ask for it, and

@@ -79,6 +79,7 @@ class StormALM(StormMethod):
     """
 
     title = "Smoothed ALM with STORM"
+    source = "paper salm, Algorithm 3"
     takes_samples = False
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:

@@ -15,6 +15,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
+from zoviz.solvers.published_form import SAFEGUARDS, Departure
 from zoviz.solvers.saddle.restoration import patience_of, restoration_of, restoration_parameter, violation_of
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, radius_of, root_mean_square
@@ -137,6 +138,8 @@ class DSZOG(Solver):
     """
 
     title = "DSZOG"
+    source = "Shi, Gao and Gu (2022), as remembered"
+    departures = (SAFEGUARDS[0], Departure("growing", False, "a penalty that grows"))
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

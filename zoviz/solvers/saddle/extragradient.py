@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import param
@@ -12,6 +14,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.published_form import LAST_ITERATE, SAFEGUARDS, Departure
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import extragradient_end
@@ -113,6 +116,13 @@ class ExtraGradient(SaddleMethod):
 
     __abstract = True
 
+    departures: ClassVar[tuple[Departure, ...]] = (
+        *SAFEGUARDS,
+        Departure("contraction", 0.0, "Khobotov's test, which takes long steps back"),
+        LAST_ITERATE,
+    )
+    printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-3, "radius_scale": 5.0, "radius_power": 1.1}
+
     live: ClassVar[tuple[str, ...]] = (
         "primal_step",
         "dual_step",
@@ -160,6 +170,19 @@ class ExtraGradient(SaddleMethod):
         doc="last: the last iterate. average: that of the half-step points, which the theory speaks about. recent: an "
         "average of the later iterates. auto: recent under independent noise, else last.",
     )
+
+    @classmethod
+    def published(cls, **parameters: Any) -> Self:
+        """Return the method as printed, with one step for x and y where that of x is given.
+
+        The smoothing radii are those of the paper's §5.1, which takes the best of several steps: these are left open.
+        """
+        step = parameters.get("primal_step")
+        return super().published(**({} if step is None else {"dual_step": step}) | parameters)
+
+    def differences_from_paper(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
+        apart = self.dual_step is None or self.dual_step != self.primal_step
+        return super().differences_from_paper(resolved) + (("a step of its own for y",) if apart else ())
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import param
@@ -15,11 +15,11 @@ from zoviz.estimators.base import DirectionalEstimator
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
+from zoviz.solvers.published_form import FAR, SAFEGUARDS, Departure
 from zoviz.solvers.saddle.augmentation import first_augmentation
 from zoviz.solvers.saddle.restoration import patience_of, restoration_of, restoration_parameter
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
-from zoviz.solvers.step_rules import FAR
 
 _STEEPER = 1.0 / 3.0
 """Share by which the Lagrangian's curvature may exceed the one that a primal step was chosen for: ZO-SPLM's 1.5 / L,
@@ -34,6 +34,8 @@ class SaddleMethod(Solver):
     """
 
     __abstract = True
+
+    departures: ClassVar[tuple[Departure, ...]] = SAFEGUARDS
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step α", doc="Step of the dual variables along h.")

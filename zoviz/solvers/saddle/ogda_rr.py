@@ -16,6 +16,7 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
+from zoviz.solvers.published_form import LAST_ITERATE, SEVERAL_DIRECTIONS, Departure
 from zoviz.solvers.saddle.extragradient import Field
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
@@ -77,6 +78,8 @@ class OGDARR(Solver):
     """
 
     title = "OGDA-RR"
+    source = "Maheshwari et al. (2022), as remembered"
+    departures = (SEVERAL_DIRECTIONS, Departure("dual", "estimated", "the exact slope in y"), LAST_ITERATE)
     families = (Sphere, Gaussian, CentralSphere)
     live = (
         "primal_step",

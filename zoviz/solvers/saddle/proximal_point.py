@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import param
@@ -16,6 +18,7 @@ from zoviz.estimators.known_part import ProximalOracle
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
+from zoviz.solvers.published_form import Departure
 from zoviz.solvers.saddle.szo_conex import SZOConEX
 from zoviz.solvers.saddle.zoceg import ZOCEG
 from zoviz.solvers.saddle.zoeg import ZOEG
@@ -70,6 +73,12 @@ class ProximalPoint(Solver):
     """
 
     title = "Proximal point"
+    source = "paper conex, Algorithm 2"
+    departures = (
+        Departure("report", "random", "the last solution for an answer"),
+        Departure("warm_duals", False, "multipliers that are kept from stage to stage"),
+    )
+    printed: ClassVar[dict[str, Any]] = {"stages": 50}
 
     stage_length = param.Integer(
         default=20, bounds=(1, 10_000_000), softbounds=(1, 1000), label="Stage length T", doc="Inner steps in a stage."
@@ -113,6 +122,15 @@ class ProximalPoint(Solver):
     @estimator.setter
     def estimator(self, value: GradientEstimator) -> None:
         self.inner.estimator = value
+
+    @classmethod
+    def published(cls, **parameters: Any) -> Self:
+        """Return the method as printed, with SZO-ConEX as printed inside; mu_0 and mu are left open there."""
+        return super().published(**{"inner": SZOConEX.published()} | parameters)
+
+    def differences_from_paper(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
+        inner = {name.removeprefix("inner."): value for name, value in resolved.items() if name.startswith("inner.")}
+        return super().differences_from_paper(resolved) + self.inner.differences_from_paper(inner)
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return the inner solver's reason not to run on the problem."""

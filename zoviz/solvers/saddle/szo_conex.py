@@ -15,6 +15,14 @@ from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.published_form import (
+    ALONG_COORDINATES,
+    BOUNDED_DUALS,
+    LAST_ITERATE,
+    SAFEGUARDS,
+    SEVERAL_DIRECTIONS,
+    Departure,
+)
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import coupling, descent_end
@@ -120,7 +128,8 @@ class SZOConEX(SaddleMethod):
     ``directions="separate"`` is the paper's: every function has directions of its own, so that the noise does not die
     at a solution; "shared" is ours (errata 22). ``value="base"`` takes h(x) for F: no smoothing bias (errata 18).
     The prox of W = 1/2 ||.||^2 is a projection (errata 19). Constraints are h_1..h_m, not the objective (errata 20).
-    y has no bound in the paper (errata 21): the cap is ours, and ``dual_cap=1e9`` is as good as none. ``schedule`` is
+    y has no bound in the paper (errata 21): the cap is ours, and ``dual_cap=1e9`` is as good as none. Steps were found
+    by trial there, and radii of 0.05, 0.1 and 2 tried: both are left to who asks for ``published()``. ``schedule`` is
     paper zoeg's. Where penalties act (``augmentation``, ours) and values repeat, these damp y in place of the
     extrapolation, and a linearisation that misses by half of a constraint's change gives way to the value there.
 
@@ -130,6 +139,17 @@ class SZOConEX(SaddleMethod):
     """
 
     title = "SZO-ConEX"
+    source = "paper conex, Algorithm 1"
+    departures = (
+        *SAFEGUARDS,
+        BOUNDED_DUALS,
+        ALONG_COORDINATES,
+        SEVERAL_DIRECTIONS,
+        Departure("directions", "separate", "directions that all functions share"),
+        Departure("value", "perturbed", "the constraints' values at the point itself"),
+        Departure("extrapolation", 1.0, "an extrapolation other than 1"),
+        LAST_ITERATE,
+    )
     families = (Gaussian, Sphere, CentralSphere, Coordinate)
     live = (
         "primal_step",

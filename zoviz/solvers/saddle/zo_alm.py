@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -14,6 +14,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.published_form import ALONG_COORDINATES, SAFEGUARDS, Departure
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.restoration import violation_of
 from zoviz.solvers.saddle.safeguards import SafeguardState
@@ -68,6 +69,13 @@ class ZOALM(SaddleMethod):
     """
 
     title = "ZO-ALM (linearised)"
+    source = "our reading of what paper splm, §4, compares with"
+    departures = (
+        *SAFEGUARDS,
+        ALONG_COORDINATES,
+        Departure("penalty_growth", False, "a penalty that grows"),
+    )
+    printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-5, "estimator.batch_size": 50}
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -14,6 +14,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.base import Phi
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.published_form import ALONG_COORDINATES, SAFEGUARDS, Departure
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_rules import DUAL_SHARE, FINE_RADIUS, balanced_step, radius_of
@@ -56,7 +57,8 @@ class ZOSPLM(SaddleMethod):
     The gradient of the quadratic is exact; ``estimate_proximal=True`` estimates it too, as the paper's (3) reads
     (errata 3). Where the rule chooses c, it is shortened for multipliers beyond ``step_reach``, with which the
     Lagrangian's curvature L_f + ||y|| L_h + p grows; 1e9 keeps it constant, as published.
-    p must exceed the weak-convexity modulus of f (errata 2).
+    p must exceed the weak-convexity modulus of f (errata 2). ``published()`` has the radius and the batch of the
+    paper's Fig. 1; it prints no steps, no p and no B.
 
     References
     ----------
@@ -64,6 +66,13 @@ class ZOSPLM(SaddleMethod):
     """
 
     title = "ZO-SPLM"
+    source = "paper splm, Algorithm 1"
+    departures = (
+        *SAFEGUARDS,
+        ALONG_COORDINATES,
+        Departure("estimate_proximal", True, "the exact gradient of the proximal term"),
+    )
+    printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-5, "estimator.batch_size": 50}
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

@@ -11,6 +11,7 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.published_form import Departure
 from zoviz.solvers.saddle.extragradient import PACE, ExtraGradient, Field
 from zoviz.solvers.saddle.safeguards import Safeguards
 from zoviz.solvers.step_rules import DUAL_SHARE
@@ -35,6 +36,11 @@ class ZOBCEG(ExtraGradient):
     """
 
     title = "ZOBCEG"
+    source = "paper zoeg, Algorithm 3"
+    departures = (
+        *ExtraGradient.departures,
+        Departure("estimator.scaled", False, "differences that are scaled up by the share of a block"),
+    )
     families = (Block,)
     live = (*ExtraGradient.live, "estimator.block_size")
 

@@ -26,6 +26,7 @@ class ZOCEG(ExtraGradient):
     """
 
     title = "ZOCEG"
+    source = "paper zoeg, Algorithm 2"
     families = (Coordinate,)
 
     longest = 10.0  # curvature is measured where a run starts (chosen by us)

@@ -14,6 +14,7 @@ from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.published_form import ALONG_COORDINATES, SEVERAL_DIRECTIONS, Departure
 from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
 from zoviz.solvers.saddle.safeguards import Safeguards
 from zoviz.solvers.step_rules import (
@@ -51,6 +52,13 @@ class ZOEG(ExtraGradient):
     """
 
     title = "ZOEG"
+    source = "paper zoeg, Algorithm 1"
+    departures = (
+        *ExtraGradient.departures,
+        ALONG_COORDINATES,
+        SEVERAL_DIRECTIONS,
+        Departure("dual", "estimated", "the exact slope in y"),
+    )
     families = (Sphere, Gaussian, CentralSphere)
     longest = 10.0  # as for ZOCEG
     dual = dual_parameter()

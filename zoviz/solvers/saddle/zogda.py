@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -14,6 +14,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.published_form import ALONG_COORDINATES, SAFEGUARDS, SEVERAL_DIRECTIONS, Departure
 from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, radius_of
@@ -58,6 +59,15 @@ class ZOGDA(SaddleMethod):
     """
 
     title = "ZOGDA (ZO-Min-Max)"
+    source = "paper zoeg, §5.1"
+    departures = (
+        *SAFEGUARDS,
+        ALONG_COORDINATES,
+        SEVERAL_DIRECTIONS,
+        Departure("regularisation", 0.0, "a regularisation of the multipliers"),
+        Departure("dual", "exact", "an estimated slope in y"),
+    )
+    printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-3}
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

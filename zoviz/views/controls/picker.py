@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import panel as pn
@@ -83,7 +84,9 @@ class Picker(pn.viewable.Viewer):
             self.solvers[_name(own_solver)] = own_solver
         self.complaint, self.loading, self._locked = "", False, False
         self._wanted: str | None = None  # the solver that was asked for with a problem whose data are awaited
-        self.refused, self.others = (note("", margin=(0, 10, 4, 10), sizing_mode="stretch_width") for _ in range(2))
+        self.form, self.refused, self.others = (
+            note("", margin=(0, 10, 4, 10), sizing_mode="stretch_width") for _ in range(3)
+        )
         # Its last line keeps clear of the next list's label, which floats above that list's border.
         self.about = note("", margin=(0, 10, 6, 10), sizing_mode="stretch_width")
         self.problem_fold, self.solver_panel = Fold("parameters and noise"), LazyPanel(visible=True)
@@ -102,7 +105,7 @@ class Picker(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         problem, solver = self._lists
-        parts = (problem, self.about, self.problem_fold, solver, self.refused, self.others)
+        parts = (problem, self.about, self.problem_fold, solver, self.form, self.refused, self.others)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-picker"])
 
     @property
@@ -164,10 +167,14 @@ class Picker(pn.viewable.Viewer):
                     self.solver_form.suggest({})
                     return
                 resolved = self.solver.from_constants(self.problem, constants)
+                # What the rule chose for a run was of that run's problem.
+                resolved = {} if constants is None else self.solver.from_constants(self.problem, constants)
             except ValueError as error:
                 self.complaint = str(error)
                 return
         self.solver_form.suggest(resolved)
+        form = self.solver.form(resolved)
+        update_changed(self.form, object=muted_html(html.escape(form)), visible=bool(form))
 
     def _prepare(self) -> bool:
         """Return whether the problem's data are there and its solvers offered; ``complaint`` says what is awaited."""
