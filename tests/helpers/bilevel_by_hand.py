@@ -10,7 +10,7 @@ from helpers import steps
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Sample
-from zoviz.problems import QuadraticBilevel
+from zoviz.problems import Problem, QuadraticBilevel
 from zoviz.solvers import Solver
 
 N, D, REPLICAS, ROUNDS, SEED = 3, 3, 2, 6, 5
@@ -60,8 +60,8 @@ class Hand:
         ]
 
 
-def rounds_of(solver: Solver, count: int = ROUNDS) -> tuple[Streams, list[Sample]]:
+def rounds_of(solver: Solver, count: int = ROUNDS, problem: Problem = PROBLEM) -> tuple[Streams, list[Sample]]:
     """Streams as the solver meets them after the start, and the samples of rounds 0, 1, ..."""
     streams, other = Streams(SEED, REPLICAS), Streams(SEED, REPLICAS)
     batch = solver.outer_batch, solver.inner_batch
-    return streams, [PROBLEM.draw(0, other)] + [PROBLEM.draw(t, other, size=batch) for t in range(1, count + 1)]
+    return streams, [problem.draw(0, other)] + [problem.draw(t, other, size=batch) for t in range(1, count + 1)]

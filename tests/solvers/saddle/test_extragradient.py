@@ -1,4 +1,4 @@
-"""ZOEG, ZOCEG and ZOBCEG against a loop written by hand, and the errata that change the code."""
+"""ZOEG, ZOCEG and ZOBCEG: what they share, and the errata that change the code."""
 
 from __future__ import annotations
 
@@ -10,125 +10,19 @@ import pytest
 
 from helpers.steps import (
     EG,
-    ITERATIONS,
     RADIUS,
     REPLICAS,
     SEED,
     TwoConstraints,
-    assert_agree,
     course,
-    lagrangian,
     problems,
 )
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.oracle import Oracle
-from zoviz.problems import Problem
-from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
 from zoviz.solvers.saddle.extragradient import Field
-
-
-def joint_field(problem: Problem, x: Array, y: Array, radius: float, u: Array) -> tuple[Array, Array]:
-    """ZOEG's field for one replica: slopes of phi along directions in (x, y); grad_y phi with its own sign."""
-    n, d = len(x), len(x) + len(y)
-    gradient = np.zeros(d)
-    for direction in u:
-        v = direction / np.sqrt(sum(direction**2))
-        rise = lagrangian(problem, x + radius * v[:n], y + radius * v[n:]) - lagrangian(problem, x, y)
-        gradient += d / (radius * len(u)) * rise * v
-    return gradient[:n], gradient[n:]
-
-
-def exact_dual_field(problem: Problem, x: Array, y: Array, radius: float, u: Array) -> tuple[Array, Array]:
-    n, gradient = len(x), np.zeros(len(x))
-    for direction in u:
-        v = direction / np.sqrt(sum(direction**2))
-        gradient += n / (radius * len(u)) * (lagrangian(problem, x + radius * v, y) - lagrangian(problem, x, y)) * v
-    return gradient, problem.evaluate(x).h
-
-
-def coordinate_field(
-    problem: Problem, x: Array, y: Array, radius: float, blocks: tuple[Array, Array]
-) -> tuple[Array, Array]:
-    """Differences along the coordinates of one block, h on the other."""
-    gradient, dual = np.zeros(len(x)), np.zeros(len(y))
-    for i in blocks[0]:
-        there = x.copy()
-        there[i] += radius
-        gradient[i] = (lagrangian(problem, there, y) - lagrangian(problem, x, y)) / radius
-    for j in blocks[1]:
-        dual[j] = problem.evaluate(x).h[j]
-    return gradient, dual
-
-
-def extragradient_by_hand(problem: Problem, field: Any, draw: Any, diminish: bool = False) -> list[tuple]:
-    """States after each iteration, from ``field(problem, x, y, radius, numbers)`` and ``draw(streams)[r]``."""
-    streams, lower, upper = Streams(SEED, REPLICAS), problem.domain.lower, problem.domain.upper
-    x = problem.initial(streams)
-    y, average, out = np.zeros((REPLICAS, problem.m)), np.zeros_like(x), []
-    for k in range(ITERATIONS):
-        eta, eta_y, a, b, cap = EG.values()
-        if diminish:
-            eta, eta_y = eta / np.sqrt(k + 1), eta_y / np.sqrt(k + 1)
-        radius = min(a / (k + 1) ** b, RADIUS)
-        first, second = draw(streams), draw(streams)
-        x, y, average = x.copy(), y.copy(), average.copy()
-        for r in range(REPLICAS):
-            gx, gy = field(problem, x[r], y[r], radius, first[r])
-            xp, yp = np.clip(x[r] - eta * gx, lower, upper), np.clip(y[r] + eta_y * gy, 0.0, cap)
-            gx, gy = field(problem, xp, yp, radius, second[r])
-            x[r], y[r] = np.clip(x[r] - eta * gx, lower, upper), np.clip(y[r] + eta_y * gy, 0.0, cap)
-            average[r] = (k * average[r] + xp) / (k + 1)
-        out.append((x, y, average))
-    return out
-
-
-def assert_same_course(solver: Solver, problem: Problem, expected: list[tuple]) -> None:
-    states, _ = course(solver, problem)
-    for state, (x, y, average) in zip(states[1:], expected, strict=True):
-        assert_agree(state.x, x)
-        assert_agree(state.y, y)
-        assert_agree(state.average, average)
-    assert states[-1].y.max() > 0.0, "the duals never moved: the comparison would not see them"
-
-
-@pytest.mark.parametrize("schedule", ["constant", "diminishing"])
-@pytest.mark.parametrize("dual", ["estimated", "exact"])
-@pytest.mark.parametrize("name", problems())
-def test_zoeg_equals_a_hand_written_loop(name: str, dual: str, schedule: str) -> None:
-    problem, k = problems()[name], 2
-    solver = ZOEG(**EG, dual=dual, schedule=schedule, estimator=Sphere(smoothing_radius=RADIUS, batch_size=k))
-    d = problem.domain.n + (problem.m if dual == "estimated" else 0)
-    field = joint_field if dual == "estimated" else exact_dual_field
-    expected = extragradient_by_hand(
-        problem, field, lambda streams: streams.normal("directions", k, d).copy(), schedule == "diminishing"
-    )
-    assert_same_course(solver, problem, expected)
-
-
-@pytest.mark.parametrize("name", problems())
-def test_zoceg_equals_a_hand_written_loop(name: str) -> None:
-    problem = problems()[name]
-    everything = (np.arange(problem.domain.n), np.arange(problem.m))
-    expected = extragradient_by_hand(problem, coordinate_field, lambda streams: [everything] * REPLICAS)
-    assert_same_course(ZOCEG(**EG, estimator=Coordinate(smoothing_radius=RADIUS)), problem, expected)
-
-
-@pytest.mark.parametrize(("size", "dual_size"), [(1, 1), (2, 1), (3, None), (6, 1)])
-def test_zobceg_equals_a_hand_written_loop(size: int, dual_size: int | None) -> None:
-    problem = TwoConstraints()
-
-    def draw(streams: Streams) -> list[tuple[Array, Array]]:
-        index = streams.subset("blocks", problem.n, size)
-        if dual_size is None:
-            return [(index[r, 0], np.arange(2)) for r in range(REPLICAS)]
-        dual = streams.subset("dual blocks", problem.m, dual_size)
-        return [(index[r, 0], dual[r, 0]) for r in range(REPLICAS)]
-
-    estimator = Block(smoothing_radius=RADIUS, block_size=size, scaled=False)
-    solver = ZOBCEG(**EG, dual_block_size=dual_size, estimator=estimator)
-    assert_same_course(solver, problem, extragradient_by_hand(problem, coordinate_field, draw))
 
 
 @pytest.mark.parametrize("name", problems())

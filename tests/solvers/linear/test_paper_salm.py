@@ -1,4 +1,17 @@
-"""The methods for linear constraints against themselves written out; and what the paper's misprints would do."""
+"""Paper salm: its algorithms, the methods' steps and loops written by hand, side by side; and what misprints would do.
+
+Algorithm 1 (2 with A_zeta, b_zeta for A, b)                 ``SmoothedALM.step``, ``SampledALM.step``
+  y+ = y + eta (A x - b); 0 in 2 where ||y+|| >= M_y         ``self.ascend(state, residual)``
+  G = grad f(x, xi) + A' y+ + rho A' (A x - b) + mu (x - z)  ``lifted.slope(gradient, dual + penalty * residual)``, and
+  x+ = proj_X(x - tau G)                                     the rest in ``self.descend(state, slope, lifted)``,
+  z+ = z + beta (x - z)                                      with the centre
+Algorithm 3                                                  ``StormALM.step``
+  the same with g for grad f(x, xi), then                    ``new + (1 - momentum) * (state.momentum - old)``
+  g+ = grad f(x+, xi') + (1 - a) (g - grad f(x, xi'))
+
+The loops stand in ``helpers.linear_by_hand``, ``smoothed`` and ``storm``. Steps are given: those of the theorems, which
+``published()`` leaves to the printed rule, are too short to move anything in a few iterations.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +45,9 @@ from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, 
 @pytest.mark.parametrize("batch", [1, 4])
 def test_algorithm_1_written_out(batch: int) -> None:
     qp = problem()
-    state = hand_over(SmoothedALM(batch_size=batch, **SMOOTH), qp)
+    solver = SmoothedALM.published(batch_size=batch, **SMOOTH)
+    assert (solver.form() == "As published: paper salm, Algorithm 1.") is (batch == 1)
+    state = hand_over(solver, qp)
     hands = [Hand(qp, r, [batch] * STEPS) for r in range(REPLICAS)]
     x, y, z, _ = zip(*(smoothed(hand) for hand in hands), strict=True)
     assert_close(state.x, x), assert_close(state.dual, y), assert_close(state.centre, z)
@@ -47,12 +62,14 @@ def test_algorithm_1_is_not_the_misprint(wrong: str) -> None:
     assert max(apart(state.x, x), apart(state.dual, y), apart(state.centre, z)) > 1e-2
 
 
+@pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("cap", [1e9, 0.5])
-def test_algorithm_2_written_out(cap: float) -> None:
+def test_algorithm_2_written_out(cap: float, batch: int) -> None:
     qp = problem(sampled_rows=True, row_noise=0.6)
-    solver = SampledALM(dual_reset=cap, batch_size=2, **SMOOTH)
+    solver = SampledALM.published(dual_reset=cap, batch_size=batch, **SMOOTH)
+    assert (solver.form() == "As published: paper salm, Algorithm 2.") is (batch == 1)
     state = hand_over(solver, qp)
-    hands = [Hand(qp, r, [2] * STEPS) for r in range(REPLICAS)]
+    hands = [Hand(qp, r, [batch] * STEPS) for r in range(REPLICAS)]
     x, y, z, resets = zip(*(smoothed(hand, cap=cap) for hand in hands), strict=True)
     assert_close(state.x, x), assert_close(state.dual, y), assert_close(state.centre, z)
     assert state.resets.tolist() == list(resets) and (min(resets) > 0) == (cap < 1.0)
@@ -70,7 +87,8 @@ def test_algorithm_2_is_not_the_misprint(wrong: str) -> None:
 @pytest.mark.parametrize("batch", [1, 3])
 def test_algorithm_3_written_out(batch: int) -> None:
     qp = problem()
-    solver = StormALM(momentum=A, horizon=100, batch_size=batch, **SMOOTH)
+    solver = StormALM.published(momentum=A, horizon=100, batch_size=batch, **SMOOTH)
+    assert (solver.form() == "As published: paper salm, Algorithm 3.") is (batch == 1)
     state = hand_over(solver, qp)
     batches = [5 * batch, *[batch] * STEPS]  # N = ceil(100^(1/3)) = 5
     x, y, z, g = zip(*(storm(Hand(qp, r, batches)) for r in range(REPLICAS)), strict=True)

@@ -1,4 +1,16 @@
-"""SZO-ConEX against a loop written by hand, and its calls by another counter."""
+"""Paper conex: its algorithm, the method's step and a loop written by hand, side by side; and its calls.
+
+Algorithm 1                                                  ``SZOConEX.step``, without safeguards
+  1  x(-1) = x(0), l(x(-1)) = l(x(0))                        ``init``: ``level`` twice
+  3  s = (1 + theta) l(x(t)) - theta l(x(t-1))               ``safe.extrapolated(level, previous, theta)``
+  4  y(t+1) = [y(t) + s / tau]_+                             ``safe.ascend(y, per_tau, s)``
+  5  x(t+1) = prox(G_0 + sum_i y_i(t+1) G_i, x(t), eta)      ``self._gradient(y_next, ...)``, then
+                                                             ``safe.projected_step(x, per_eta, gradient)``
+  6  the mean of x(1) .. x(T)                                ``average``, which ``report="average"`` returns
+
+l(x(t)) = F(x(t-1)) + G(x(t-1))' (x(t) - x(t-1)) has a draw of its own, the one with a bar, which
+``self._linearisation`` takes at the end of an iteration.
+"""
 
 from __future__ import annotations
 
@@ -74,11 +86,11 @@ def by_hand(box: Counted, x: Array, solver: SZOConEX, iterations: int) -> Iterat
         here = box(x)
     for t in range(iterations):
         damp = 1.0 if solver.schedule == "constant" else 1.0 / np.sqrt(t + 1.0)
-        s = (1.0 + theta) * level - theta * previous
-        y = np.minimum(np.maximum(y + damp * solver.dual_step * s, 0.0), solver.dual_cap)
+        s = (1.0 + theta) * level - theta * previous  # 3
+        y = np.minimum(np.maximum(y + damp * solver.dual_step * s, 0.0), solver.dual_cap)  # 4
         gradients, _ = draw(box, x, here, solver, range(m + 1))
         gradient = gradients[0] + sum(y[i] * gradients[i + 1] for i in range(m))
-        x_next = np.clip(x - damp * solver.primal_step * gradient, lower, upper)
+        x_next = np.clip(x - damp * solver.primal_step * gradient, lower, upper)  # 5
         base = here
         if noisy:
             box.resample()
@@ -90,7 +102,7 @@ def by_hand(box: Counted, x: Array, solver: SZOConEX, iterations: int) -> Iterat
         box.resample()
         x, here = x_next, box(x_next)
         points.append(x)
-        yield x, y, np.mean(points, axis=0)
+        yield x, y, np.mean(points, axis=0)  # 6
 
 
 PROBLEMS = {
@@ -111,10 +123,11 @@ OPTIONS = {
 }
 
 
-def assert_written_out(problem: Problem, options: dict[str, Any], iterations: int = 4) -> None:
+def assert_written_out(problem: Problem, options: dict[str, Any], iterations: int = 4, published: bool = False) -> None:
     """The class and the hand-written loop agree on every replica, and on the number of calls."""
     options = {"estimator": Gaussian(smoothing_radius=0.05, batch_size=3)} | options
     solver = SZOConEX(**(STEPS | options))
+    assert (solver.differences_from_paper() == ()) is published
     states, oracle = course(solver, problem, iterations)
     for r in range(REPLICAS):
         box = Counted(problem, r)
@@ -125,6 +138,16 @@ def assert_written_out(problem: Problem, options: dict[str, Any], iterations: in
             np.testing.assert_allclose(state.average[r], average, rtol=1e-12, atol=1e-12)
         assert oracle.calls[r] == box.calls
     assert states[-1].y.max() > 0.0, "the duals never moved: the comparison would not see the dual step"
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_algorithm_1(name: str) -> None:
+    published = SZOConEX.published()
+    assert published.form() == "As published: paper conex, Algorithm 1."
+    names = [departure.name for departure in SZOConEX.departures if "." not in departure.name]
+    options = {one: getattr(published, one) for one in names}
+    estimator = Gaussian(smoothing_radius=0.05, batch_size=1, directions="random")
+    assert_written_out(PROBLEMS[name](), options | {"estimator": estimator}, published=True)
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())

@@ -1,4 +1,14 @@
-"""SOGD and its kin against loops written out replica by replica, and against what papers misprint."""
+"""Paper sogd: its algorithms, the methods' step and a loop written out, side by side; and against what is misprinted.
+
+Algorithm 1, for 2 with estimates                            ``Simultaneous.step``
+  S1  draw B, B-bar of sizes b, b-bar                        ``self.reveal(oracle)``
+  (7) D^y = grad_y g, D^v = grad_y f + grad_y^2 g v,         ``self.raw(rounds, at, ...)`` of ``SOGD``; of ``ZOSOGD`` by
+      D^x = grad_x f + grad_xy^2 g v                         (19)-(22), ``directions="per sample"``
+      d = D(z) + (1 - w) (d_before - D(z_before))            ``recursive``, with ``self.raw(rounds, state.last, ...)``
+  S2  y+ = y - beta d^y                                      ``at.inner - steps.inner * along.inner``
+      v+ = Pi_{||v|| <= p}[v - delta d^v]                    ``self.in_ball(at.v - steps.v * along.v)``
+      x+ = Pi_X[x - alpha d^x]                               ``rounds.domain.project(at.x - steps.x * along.x)``
+"""
 
 from __future__ import annotations
 
@@ -7,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers import steps
 from helpers.bilevel_by_hand import (
     ALPHA,
     BATCHES,
@@ -27,8 +38,8 @@ from helpers.bilevel_by_hand import (
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
-from zoviz.oracle import Oracle
-from zoviz.problems import CurvedBilevel
+from zoviz.oracle import BilevelOracle, Oracle
+from zoviz.problems import BlackBoxAttack, CurvedBilevel, Problem
 from zoviz.solvers import SOGD, ZOSOGD, Solver, ZOSOGDAdam
 from zoviz.solvers.bilevel.base import Triple
 
@@ -77,6 +88,30 @@ def estimated(hand: Hand, point: list[Array], us: list[Array], misprint: str) ->
     return [d_x, d_y, d_v]
 
 
+def directions_by_sample(streams: Streams, solver: ZOSOGD) -> list[Array]:
+    """Unit vectors for g in D^y, f and g in D^v, f and g in D^x, one for each sample."""
+    b, inner_b, out = solver.outer_batch, solver.inner_batch, []
+    for count, size in ((inner_b, D), (b, D), (inner_b, D), (b, N), (inner_b, N)):
+        u = np.concatenate([streams.normal("directions", 1, size) for _ in range(count)], axis=1)
+        out.append(u / np.linalg.norm(u, axis=-1, keepdims=True))
+    return out
+
+
+def estimated_by_sample(hand: Hand, point: list[Array], us: list[Array]) -> list[Array]:
+    """(19)-(22); where values do not depend on the sample, or there is one, all directions see the same function."""
+    x, y, v = point
+    g_y, f_y, g_yy, f_x, g_xy = us
+    ahead, behind = y + RHO_V * v, y - RHO_V * v
+    d_y = slope(lambda z: hand.g(x, z), y, g_y, RHO_R)  # (19a), (22a)
+    d_v = slope(lambda z: hand.f(x, z), y, f_y, RHO_R)  # (20a), (22b)
+    d_v += slope(lambda z: hand.g(x, z), ahead, g_yy, RHO_R) / (2.0 * RHO_V)  # (21a)
+    d_v -= slope(lambda z: hand.g(x, z), behind, g_yy, RHO_R) / (2.0 * RHO_V)
+    d_x = slope(lambda z: hand.f(z, y), x, f_x, RHO_S)  # (20b), (22c)
+    d_x += slope(lambda z: hand.g(z, ahead), x, g_xy, RHO_S) / (2.0 * RHO_V)  # (21b)
+    d_x -= slope(lambda z: hand.g(z, behind), x, g_xy, RHO_S) / (2.0 * RHO_V)
+    return [d_x, d_y, d_v]
+
+
 def schedule(t: int, theory: tuple[float, float, float, float] | None) -> tuple[list[float], list[float]]:
     """Weights and steps of round t in the order x, y, v."""
     if theory is None:
@@ -94,20 +129,28 @@ def remember(d: list[Array], averages: list[Array], old: list[Array], weights: l
         d[i] = d[i] + (1.0 - weights[i]) * (averages[i] - old[i])
 
 
-def by_hand(solver: Solver, misprint: str = "", theory: Any = None, count: int = ROUNDS) -> list[Array]:
+def by_hand(
+    solver: Solver, misprint: str = "", theory: Any = None, count: int = ROUNDS, problem: Problem = PROBLEM
+) -> list[Array]:
     """x, y and v (R, ...) after so many rounds of SOGD, from values if the solver has an estimator."""
-    streams, samples = rounds_of(solver, count)
-    starts = PROBLEM.initial(streams)
+    streams, samples = rounds_of(solver, count, problem)
+    starts = problem.initial(streams)
     points = [[starts[r].copy(), np.zeros(D), np.zeros(D)] for r in range(REPLICAS)]
     lasts, averages = [None] * REPLICAS, [[np.zeros(N), np.zeros(D), np.zeros(D)] for _ in range(REPLICAS)]
     moments = [[[np.zeros(s), np.zeros(s)] for s in (N, D, D)] for _ in range(REPLICAS)]
     for t in range(1, count + 1):
-        us = directions(streams, misprint) if solver.estimator is not None else None
+        single = getattr(solver, "directions", "") == "per sample"
+        us = None
+        if solver.estimator is not None:
+            us = directions_by_sample(streams, solver) if single else directions(streams, misprint)
         weights, steps = schedule(t, theory)
         for r in range(REPLICAS):
 
-            def raw(at: list[Array], hand: Hand, r: int = r, us: Any = us) -> list[Array]:
-                return hand.raw(*at) if us is None else estimated(hand, at, [u[r] for u in us], misprint)
+            def raw(at: list[Array], hand: Hand, r: int = r, us: Any = us, single: bool = single) -> list[Array]:
+                if us is None:
+                    return hand.raw(*at)
+                mine = [u[r] for u in us]
+                return estimated_by_sample(hand, at, mine) if single else estimated(hand, at, mine, misprint)
 
             x, y, v = points[r]
             hand = Hand(samples[t], r)
@@ -159,6 +202,60 @@ def zeroth_order(cls: type[ZOSOGD] = ZOSOGD, **settings: Any) -> ZOSOGD:
 
 ADAM = {"mean_decay": 0.8, "square_decay": 0.9, "floor": 1e-3}
 METHODS = {"SOGD": first_order(), "ZO-SOGD": zeroth_order(), "Adam": zeroth_order(ZOSOGDAdam, **ADAM)}
+
+
+FACTORS = dict.fromkeys(("inner_factor", "system_factor", "outer_factor"), 1.3) | {"offset": 20.0}
+UNPROJECTED = "errata 32: y not projected"
+
+
+def assert_published(solver: Solver, scale: float, power: float, problem: Problem = PROBLEM) -> None:
+    states = steps.course(solver, problem, ROUNDS, REPLICAS, SEED)[0]
+    expected = by_hand(solver, UNPROJECTED, (scale, 20.0, 1.3, power), problem=problem)
+    for actual, row in zip(states[-1][:3], expected, strict=True):
+        np.testing.assert_allclose(actual, row, **EXACT)
+    assert np.abs(states[-1].inner).max() > 0.5, "y left Y, as the paper lets it"
+
+
+def test_algorithm_1() -> None:
+    solver = SOGD.published(**GIVEN, **BATCHES, **FACTORS)
+    assert solver.form() == "As published: paper sogd, Algorithm 1." and solver.schedule == "theory"
+    assert_published(solver, 1.0, 2.0)
+
+
+@pytest.mark.parametrize("noise, batches", [("common", {}), ("deterministic", BATCHES)])
+def test_algorithm_2(noise: str, batches: dict[str, int]) -> None:
+    """Mini-batches of 1, as in Table 1, and larger ones where samples do not differ: each sample has a direction."""
+    radii = {
+        "estimator": CentralSphere(smoothing_radius=RHO_R),
+        "outer_estimator": CentralSphere(smoothing_radius=RHO_S),
+    }
+    solver = ZOSOGD.published(**GIVEN, **batches, **FACTORS, **radii, product_radius=RHO_V)
+    solver.product_factor = None  # rho_v as given
+    assert solver.form() == "As published: paper sogd, Algorithm 2." and solver.schedule == "theory"
+    problem = PROBLEM.clone()
+    problem.noise = noise
+    assert solver.accepts(problem) is None
+    assert_published(solver, (N + D) ** -0.75, 1.0, problem)
+
+
+def test_samples_that_are_known_by_their_mean_alone_have_no_directions_of_their_own() -> None:
+    reason = ZOSOGD.published(**BATCHES).accepts(PROBLEM)
+    assert reason is not None and "choose mini-batches of 1, or shared directions" in reason
+    assert ZOSOGD.published(outer_batch=4, inner_batch=2).accepts(BlackBoxAttack()) is None
+
+
+def test_each_direction_sees_a_sample_of_its_own() -> None:
+    """The mean over the samples of a mini-batch is that of the mini-batch, if each is seen once."""
+    problem, streams = BlackBoxAttack(), Streams(SEED, REPLICAS)
+    oracle = Oracle(problem, streams)
+    oracle.resample((4, 2))
+    rounds, x = BilevelOracle(oracle), problem.initial(streams)
+    y = 0.01 * streams.normal("y", problem.inner_domain.n)
+    for values, count in ((BilevelOracle.outer, 4), (BilevelOracle.inner, 2)):
+        single = np.array([values(rounds.member(i), x, y) for i in range(count)])
+        np.testing.assert_allclose(single.mean(axis=0), values(rounds, x, y), rtol=1e-12)
+        assert single.std(axis=0).min() > 0.0
+    np.testing.assert_array_equal((oracle.samples.xi, oracle.samples.zeta), [[4] * REPLICAS, [2] * REPLICAS])
 
 
 @pytest.mark.parametrize("solver", METHODS.values(), ids=METHODS.keys())
