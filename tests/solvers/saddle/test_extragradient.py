@@ -18,11 +18,10 @@ from helpers.steps import (
     problems,
 )
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
-from zoviz.solvers.saddle.extragradient import Field
+from zoviz.solvers.saddle.extragradient import Field, Point
 
 
 @pytest.mark.parametrize("name", problems())
@@ -42,9 +41,9 @@ class Spied(ZOBCEG):
 
     __abstract = True
 
-    def field(self, point: tuple[Array, Array, Evaluation], *rest: Any) -> Field:
-        field = super().field(point, *rest)
-        self.__dict__.setdefault("notes", []).append((*point[:2], field))
+    def field(self, at: Point, *rest: Any) -> Field:
+        field = super().field(at, *rest)
+        self.__dict__.setdefault("notes", []).append((at.x, at.y, field))
         return field
 
 
@@ -119,7 +118,7 @@ def test_the_field_descends_in_x_and_ascends_in_y(dual: str) -> None:
     y = np.tile([0.6, 0.3], (replicas, 1))
     solver = ZOEG(**EG, dual=dual, estimator=Sphere(smoothing_radius=1e-6, batch_size=100))
     state = solver.init(x, oracle, streams)._replace(y=y)
-    field = solver.field((x, y, state.value), 1e-6, solver.guarded(state, oracle), oracle, streams)
+    field = solver.field(Point(x, y, state.value), 1e-6, solver.guarded(state, oracle), oracle, streams)
     h = problem.evaluate(x[0]).h
     gradient = problem.weights * x[0] - 1.0 + y[0, 0]
     gradient[:2] += 2.0 * y[0, 1] * x[0, :2]

@@ -15,7 +15,7 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import LAST_ITERATE, SAFEGUARDS, Departure
-from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.method import SaddleMethod, schedule_parameter, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import extragradient_end
 from zoviz.solvers.step_rules import (
@@ -63,6 +63,14 @@ class ExtraGradientState(NamedTuple):
     noisy: int
     safeguards: SafeguardState = SafeguardState()
     share: Array | None = None
+
+
+class Point(NamedTuple):
+    """x (R, n) and y (R, m), with the oracle's value at x."""
+
+    x: Array
+    y: Array
+    value: Evaluation
 
 
 class Field(NamedTuple):
@@ -142,12 +150,7 @@ class ExtraGradient(SaddleMethod):
     longest: ClassVar[float] = 1.0
     """How many times the primal step may become, where a test finds that it is short."""
 
-    schedule: param.Selector[str] = param.Selector(
-        default="constant",
-        objects=["constant", "diminishing"],
-        label="Step schedule",
-        doc="constant (CS), or diminishing (DS): step / sqrt(k + 1).",
-    )
+    schedule = schedule_parameter()
     radius_scale = Scale(
         5.0, softbounds=(1e-3, 1e3), label="Radius scale a", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
     )
@@ -259,14 +262,7 @@ class ExtraGradient(SaddleMethod):
         noise = int(noisy == "independent")
         return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noise, safeguards, share)
 
-    def field(
-        self,
-        point: tuple[Array, Array, Evaluation],
-        radius: float,
-        safe: Safeguards,
-        oracle: ProblemOracle,
-        streams: Streams,
-    ) -> Field:
+    def field(self, at: Point, radius: float, safe: Safeguards, oracle: ProblemOracle, streams: Streams) -> Field:
         """Estimate the field at x (R, n), y (R, m), given the value at x, of the scalar that ``safe`` has."""
         raise NotImplementedError(f"{type(self).__name__} must define field(...).")
 
@@ -281,13 +277,13 @@ class ExtraGradient(SaddleMethod):
         eta_y = safe.dual_step(dual, _DUAL_PART / self.pass_length(oracle.n))
         radius = self.radius(k, bool(noisy))
 
-        field = self.field((x, y, value), radius, safe, oracle, streams)
+        field = self.field(Point(x, y, value), radius, safe, oracle, streams)
         info = safe.info(field.variance, radius)
         x_half = safe.projected_step(x, step := safe.shortened_for_multipliers(eta, y), field.x)
         y_half = safe.bounded(y, y + eta_y * field.y)
         half = oracle(x_half)
 
-        ahead = self.field((x_half, y_half, half), radius, safe, oracle, streams)
+        ahead = self.field(Point(x_half, y_half, half), radius, safe, oracle, streams)
         base = safe.where_restoring(x_half, x)
         x_next = safe.projected_step(base, safe.shortened_for_multipliers(eta, y_half), ahead.x, half)
         y_next = safe.bounded(y, y + eta_y * ahead.y)

@@ -26,6 +26,11 @@ _STEEPER = 1.0 / 3.0
 the longest, then is the longest for which a quadratic converges, 2 / L."""
 
 
+LIVE_STEPS = ("primal_step", "dual_step")
+LIVE_ESTIMATOR = ("estimator.batch_size", "estimator.smoothing_radius")
+"""Parameters that may change between two steps of any of these methods."""
+
+
 class SaddleMethod(Solver):
     """A method of descent in x on the Lagrangian along an estimated gradient, and of ascent in its multipliers y.
 
@@ -160,6 +165,16 @@ class SaddleMethod(Solver):
             return {}
         terms = self.stability(constants, n, y.shape[1])
         return {"primal_step": primal_limits(constants, y, reach=self.step_reach, **terms)}
+
+
+def schedule_parameter() -> param.Selector[str]:
+    """Return the parameter of a method whose steps may diminish."""
+    return param.Selector(
+        default="constant",
+        objects=["constant", "diminishing"],
+        label="Step schedule",
+        doc="constant (CS), or diminishing (DS): steps / sqrt(t + 1), t from 0.",
+    )
 
 
 def start_duals(x0: Array, oracle: ProblemOracle) -> Array:

@@ -23,7 +23,7 @@ from zoviz.solvers.published_form import (
     SEVERAL_DIRECTIONS,
     Departure,
 )
-from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, schedule_parameter, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import coupling, descent_end
 from zoviz.solvers.step_rules import (
@@ -151,18 +151,7 @@ class SZOConEX(SaddleMethod):
         LAST_ITERATE,
     )
     families = (Gaussian, Sphere, CentralSphere, Coordinate)
-    live = (
-        "primal_step",
-        "dual_step",
-        "extrapolation",
-        "schedule",
-        "value",
-        "dual_cap",
-        "step_reach",
-        "estimator.batch_size",
-        "estimator.smoothing_radius",
-        "report",
-    )
+    live = (*LIVE_STEPS, "extrapolation", "schedule", "value", "dual_cap", "step_reach", *LIVE_ESTIMATOR, "report")
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step 1/η", doc="Step of x along the estimate.")
     dual_step = Scale(
@@ -175,12 +164,7 @@ class SZOConEX(SaddleMethod):
         label="Extrapolation θ",
         doc="0: none; 1: the paper's. None where a penalty acts and values repeat.",
     )
-    schedule: param.Selector[str] = param.Selector(
-        default="constant",
-        objects=["constant", "diminishing"],
-        label="Step schedule",
-        doc="constant (CS), or diminishing (DS): both steps / sqrt(k + 1).",
-    )
+    schedule = schedule_parameter()
     directions: param.Selector[str] = param.Selector(
         default="shared",
         objects=["shared", "separate"],

@@ -15,7 +15,7 @@ from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import ALONG_COORDINATES, SAFEGUARDS, Departure
-from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, start_duals
 from zoviz.solvers.saddle.restoration import violation_of
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_limits import coupling, descent_end
@@ -77,16 +77,7 @@ class ZOALM(SaddleMethod):
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-5, "estimator.batch_size": 50}
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
-    live = (
-        "primal_step",
-        "dual_step",
-        "penalty",
-        "weights",
-        "penalty_growth",
-        "step_reach",
-        "estimator.batch_size",
-        "estimator.smoothing_radius",
-    )
+    live = (*LIVE_STEPS, "penalty", "weights", "penalty_growth", "step_reach", *LIVE_ESTIMATOR)
 
     dual_step = Scale(
         None, softbounds=(1e-6, 1e2), label="Dual step α", doc="Step of the dual variables; more than β counts as β."

@@ -15,7 +15,7 @@ from zoviz.estimators.base import Phi
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import ALONG_COORDINATES, SAFEGUARDS, Departure
-from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_rules import DUAL_SHARE, FINE_RADIUS, balanced_step, radius_of
 from zoviz.solvers.theory import Info, Target
@@ -74,15 +74,7 @@ class ZOSPLM(SaddleMethod):
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-5, "estimator.batch_size": 50}
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
-    live = (
-        "primal_step",
-        "dual_step",
-        "proximal_step",
-        "proximal_weight",
-        "step_reach",
-        "estimator.batch_size",
-        "estimator.smoothing_radius",
-    )
+    live = (*LIVE_STEPS, "proximal_step", "proximal_weight", "step_reach", *LIVE_ESTIMATOR)
 
     proximal_step: PlainNumber[float] = PlainNumber(
         default=0.5, bounds=(0, 1), inclusive_bounds=(False, True), label="Proximal step β", doc="How fast z follows x."
@@ -148,12 +140,8 @@ class ZOSPLM(SaddleMethod):
         """Take one iteration of Algorithm 1."""
         x, y, z, value, _ = state
         safe = self.guarded(state, oracle)
-        c, alpha, beta, p = (
-            safe.shortened(self.primal_step, y),
-            self.dual_step,
-            self.proximal_step,
-            self.proximal_weight,
-        )
+        c, alpha = safe.shortened(self.primal_step, y), self.dual_step
+        beta, p = self.proximal_step, self.proximal_weight
         gradient, variance = self._gradient(safe.lagrangian(y, value), state, oracle, streams)  # lines 3, 4
         x_next, value_next = safe.descend(x, c, gradient, proximal=(z, p))  # line 5
         y_next = safe.ascend(y, alpha, value_next.h)  # line 6

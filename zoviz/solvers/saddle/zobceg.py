@@ -7,12 +7,12 @@ import param
 
 from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants
 from zoviz.estimators import Block
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import Departure
-from zoviz.solvers.saddle.extragradient import PACE, ExtraGradient, Field
+from zoviz.solvers.saddle.extragradient import PACE, ExtraGradient, Field, Point
 from zoviz.solvers.saddle.safeguards import Safeguards
 from zoviz.solvers.step_rules import DUAL_SHARE
 
@@ -94,16 +94,9 @@ class ZOBCEG(ExtraGradient):
         """Return the change of a part of the field in the entries that both blocks hold; 0 in the others."""
         return np.where((first != 0.0) & (second != 0.0), second - first, 0.0)
 
-    def field(
-        self,
-        point: tuple[Array, Array, Evaluation],
-        radius: float,
-        safe: Safeguards,
-        oracle: ProblemOracle,
-        streams: Streams,
-    ) -> Field:
+    def field(self, at: Point, radius: float, safe: Safeguards, oracle: ProblemOracle, streams: Streams) -> Field:
         """Estimate the field: differences on a block of x, h(x) on one of y, 0 elsewhere."""
-        x, y, value = point
+        x, y, value = at
         phi, slope = safe.lagrangian(y, value, radius), safe.slope(y, value.h)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value, radius=radius)
         dual, size = slope, self.dual_block_size

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
-from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
+from zoviz.solvers.saddle.extragradient import ExtraGradient, Field, Point
 from zoviz.solvers.saddle.safeguards import Safeguards
 
 
@@ -38,16 +37,9 @@ class ZOCEG(ExtraGradient):
         """Whether every coordinate is probed: another estimator's field is random."""
         return type(self.estimator) is Coordinate
 
-    def field(
-        self,
-        point: tuple[Array, Array, Evaluation],
-        radius: float,
-        safe: Safeguards,
-        oracle: ProblemOracle,
-        streams: Streams,
-    ) -> Field:
+    def field(self, at: Point, radius: float, safe: Safeguards, oracle: ProblemOracle, streams: Streams) -> Field:
         """Estimate the field: differences along all coordinates of x, and h(x) along y."""
-        x, y, value = point
+        x, y, value = at
         phi = safe.lagrangian(y, value, radius)
         estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)
         return Field(estimate.gradient, safe.slope(y, value.h), estimate.variance)

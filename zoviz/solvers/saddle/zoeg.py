@@ -8,14 +8,14 @@ import numpy as np
 
 from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues
+from zoviz.core.types import Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import ALONG_COORDINATES, SEVERAL_DIRECTIONS, Departure
-from zoviz.solvers.saddle.extragradient import ExtraGradient, Field
+from zoviz.solvers.saddle.extragradient import ExtraGradient, Field, Point
 from zoviz.solvers.saddle.safeguards import Safeguards
 from zoviz.solvers.step_rules import (
     dual_of,
@@ -108,16 +108,9 @@ class ZOEG(ExtraGradient):
             values["dual_step"] = min(values["dual_step"], steady)
         return values
 
-    def field(
-        self,
-        point: tuple[Array, Array, Evaluation],
-        radius: float,
-        safe: Safeguards,
-        oracle: ProblemOracle,
-        streams: Streams,
-    ) -> Field:
+    def field(self, at: Point, radius: float, safe: Safeguards, oracle: ProblemOracle, streams: Streams) -> Field:
         """Estimate the field of the saddle function, by two points in (x, y) or with the exact dual part."""
-        x, y, value = point
+        x, y, value = at
         if self.dual == "exact":
             phi = safe.lagrangian(y, value, radius)
             estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)

@@ -15,7 +15,7 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import ALONG_COORDINATES, SAFEGUARDS, SEVERAL_DIRECTIONS, Departure
-from zoviz.solvers.saddle.method import SaddleMethod, start_duals
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, schedule_parameter, start_duals
 from zoviz.solvers.saddle.safeguards import SafeguardState
 from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, radius_of
 from zoviz.solvers.theory import Info
@@ -69,22 +69,9 @@ class ZOGDA(SaddleMethod):
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-3}
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
-    live = (
-        "primal_step",
-        "dual_step",
-        "step_reach",
-        "schedule",
-        "regularisation",
-        "estimator.batch_size",
-        "estimator.smoothing_radius",
-    )
+    live = (*LIVE_STEPS, "step_reach", "schedule", "regularisation", *LIVE_ESTIMATOR)
 
-    schedule: param.Selector[str] = param.Selector(
-        default="constant",
-        objects=["constant", "diminishing"],
-        label="Step schedule",
-        doc="constant (CS), or diminishing (DS): step / sqrt(t + 1).",
-    )
+    schedule = schedule_parameter()
     regularisation = param.Number(
         default=0.0,
         bounds=(0, 1e6),
