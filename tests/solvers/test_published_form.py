@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as parquet
 import pytest
 
 from zoviz import Run
@@ -12,7 +13,6 @@ from zoviz.cli.main import main
 from zoviz.core.registry import discover
 from zoviz.estimators import Sphere
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.export import about
 from zoviz.runs.store import Store
 from zoviz.solvers import OGDARR, SOGD, ZOCEG, ZOSOGD, ZOSPLM, ZOSQP, ProximalPoint, Solver, SZOConEX
 from zoviz.views.controls.picker import Picker
@@ -62,7 +62,9 @@ def test_a_run_its_store_and_its_export_say_which_form_it_is(tmp_path: Path) -> 
         run = Run(NonconvexQCQP(n=4), solver, replicas=1, iterations=3, store=store)
         run.run()
         stored = store.load(run.id)
-        assert stored.result.form == run.result.form == about(stored)["form"]
+        stored.export(tmp_path / "run.parquet")
+        metadata = parquet.read_schema(tmp_path / "run.parquet").metadata
+        assert stored.result.form == run.result.form == metadata[b"form"].decode()
         forms.append(run.result.form)
     assert forms[0] == (
         "Differs from paper splm, Algorithm 1 by restoration of feasibility first, a penalty where multipliers alone "

@@ -216,14 +216,14 @@ def assert_published(solver: Solver, scale: float, power: float, problem: Proble
     assert np.abs(states[-1].inner).max() > 0.5, "y left Y, as the paper lets it"
 
 
-def test_algorithm_1() -> None:
+def test_sogd_algorithm_1() -> None:
     solver = SOGD.published(**GIVEN, **BATCHES, **FACTORS)
     assert solver.form() == "As published: paper sogd, Algorithm 1." and solver.schedule == "theory"
     assert_published(solver, 1.0, 2.0)
 
 
 @pytest.mark.parametrize("noise, batches", [("common", {}), ("deterministic", BATCHES)])
-def test_algorithm_2(noise: str, batches: dict[str, int]) -> None:
+def test_sogd_algorithm_2(noise: str, batches: dict[str, int]) -> None:
     """Mini-batches of 1, as in Table 1, and larger ones where samples do not differ: each sample has a direction."""
     radii = {
         "estimator": CentralSphere(smoothing_radius=RHO_R),

@@ -141,7 +141,7 @@ def assert_written_out(problem: Problem, options: dict[str, Any], iterations: in
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_algorithm_1(name: str) -> None:
+def test_conex_algorithm_1(name: str) -> None:
     published = SZOConEX.published()
     assert published.form() == "As published: paper conex, Algorithm 1."
     names = [departure.name for departure in SZOConEX.departures if "." not in departure.name]

@@ -52,7 +52,7 @@ def by_hand(problem: Problem, estimated: bool) -> list[tuple[Array, Array, Array
 
 @pytest.mark.parametrize("estimated", [True, False], ids=["as published", "exact proximal term"])
 @pytest.mark.parametrize("name", problems())
-def test_algorithm_1(name: str, estimated: bool) -> None:
+def test_splm_algorithm_1(name: str, estimated: bool) -> None:
     problem = problems()[name]
     estimator = Sphere(smoothing_radius=RADIUS, batch_size=K)
     solver = ZOSPLM.published(**SPLM, estimator=estimator)

@@ -109,7 +109,7 @@ def assert_course(solver: Solver, problem: Problem, expected: list[tuple]) -> No
 
 @pytest.mark.parametrize("schedule", ["constant", "diminishing"])
 @pytest.mark.parametrize("name", problems())
-def test_algorithm_1(name: str, schedule: str) -> None:
+def test_zoeg_algorithm_1(name: str, schedule: str) -> None:
     problem, diminish = problems()[name], schedule == "diminishing"
     solver = ZOEG.published(**STEPS, schedule=schedule, estimator=Sphere(smoothing_radius=RADIUS, batch_size=1))
     d = problem.domain.n + problem.m
@@ -126,7 +126,7 @@ def test_our_exact_slope_in_y(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", problems())
-def test_algorithm_2(name: str) -> None:
+def test_zoeg_algorithm_2(name: str) -> None:
     problem = problems()[name]
     everything = (np.arange(problem.domain.n), np.arange(problem.m))
     expected = by_hand(problem, coordinate_field, lambda streams: [everything] * REPLICAS)
@@ -134,7 +134,7 @@ def test_algorithm_2(name: str) -> None:
 
 
 @pytest.mark.parametrize(("size", "dual_size"), [(1, 1), (2, 1), (3, None), (6, 1)])
-def test_algorithm_3(size: int, dual_size: int | None) -> None:
+def test_zoeg_algorithm_3(size: int, dual_size: int | None) -> None:
     problem = TwoConstraints()
 
     def draw(streams: Streams) -> list[tuple[Array, Array]]:
