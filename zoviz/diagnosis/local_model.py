@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.regression import Data, Prior, fit, priors
 
 REACH = 0.45
@@ -349,7 +350,7 @@ class _Groups:
     def magnitudes(self, noise: Array) -> list[Prior]:
         """Return the sizes of curvature and of misfit of each output, in its noise (q,), by restricted likelihood."""
         u = self._u[self.first]
-        full = [one for one in priors(u.shape[1]) if one.kind == 0]
+        full = [one for one in priors(u.shape[1], STANDARD) if one.kind == 0]
         return fit(Data(u, np.abs(u).max(axis=1), self.counts, self._means), noise, full).priors
 
 

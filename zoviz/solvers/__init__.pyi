@@ -1,5 +1,7 @@
 """The classes of ``zoviz.solvers``, written by ``python -m zoviz.cli.stubs``."""
 
+from collections.abc import Mapping
+from typing import Any
 from typing import Literal
 from zoviz.estimators.base import GradientEstimator
 from zoviz.estimators.coordinate import Block
@@ -228,6 +230,7 @@ class ZOSQP(_ZOSQP):
     penalty: float
     back_off: float
     verification_share: float
+    constants: Mapping[str, Any]
     def __init__(
         self,
         *,
@@ -237,6 +240,7 @@ class ZOSQP(_ZOSQP):
         penalty: float = 1.0,
         back_off: float = 3.0,
         verification_share: float = 0.1,
+        constants: Mapping[str, Any] = ...,
         name: str | None = None,
     ) -> None: ...
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from zoviz.solvers.sqp import archive as archives
+from zoviz.solvers.sqp.constants import STANDARD
 
 
 def test_counts_means_and_noise_are_those_of_all_calls() -> None:
     generator = np.random.default_rng(0)
     points = generator.integers(0, 3, (60, 2)).astype(float)
     values = generator.standard_normal((60, 3))
-    whole = archives.empty(2, np.zeros(3))
+    whole = archives.empty(2, np.zeros(3), STANDARD)
     for part in np.split(np.arange(60), [7, 8, 30]):
         whole, good = archives.add(whole, points[part], values[part])
         assert good.all()
@@ -30,40 +31,42 @@ def test_counts_means_and_noise_are_those_of_all_calls() -> None:
 
 
 def test_an_archive_is_never_changed_in_place() -> None:
-    one, _ = archives.add(archives.empty(1, np.zeros(1)), np.zeros((1, 1)), np.array([[1.0]]))
+    one, _ = archives.add(archives.empty(1, np.zeros(1), STANDARD), np.zeros((1, 1)), np.array([[1.0]]))
     archives.add(one, np.zeros((1, 1)), np.array([[3.0]]))
     assert one.means[0, 0] == 1.0 and one.counts[0] == 1.0
 
 
 def test_failed_calls_and_common_noise_tell_nothing() -> None:
     values = np.array([[1.0], [np.inf], [2.0], [1e13]])
-    one, good = archives.add(archives.empty(1, np.zeros(1)), np.zeros((4, 1)), values)
+    one, good = archives.add(archives.empty(1, np.zeros(1), STANDARD), np.zeros((4, 1)), values)
     assert good.tolist() == [True, False, True, False] and one.counts.tolist() == [2.0]
-    common, _ = archives.add(archives.empty(1, np.zeros(1)), np.zeros((4, 1)), values, common=True)
+    common, _ = archives.add(archives.empty(1, np.zeros(1), STANDARD), np.zeros((4, 1)), values, common=True)
     assert common.counts.tolist() == [1.0] and common.degrees == 0.0 and common.means[0, 0] == 1.5
 
 
 def test_what_counts_as_a_failure_follows_from_the_values_at_the_start() -> None:
     values = np.array([[1e20], [1e40]])
-    _, good = archives.add(archives.empty(1, np.array([1e20])), np.zeros((2, 1)), values)
+    _, good = archives.add(archives.empty(1, np.array([1e20]), STANDARD), np.zeros((2, 1)), values)
     assert good.tolist() == [True, False]
-    assert archives.empty(1, np.array([np.inf])).largest == 1e12
+    assert archives.empty(1, np.array([np.inf]), STANDARD).largest == 1e12
 
 
 def test_the_noise_where_it_differs_is_that_of_the_region() -> None:
     generator = np.random.default_rng(1)
     points = np.repeat([[0.0], [5.0]], 40, axis=0)
     size = np.where(points[:, 0] > 1.0, 10.0, 0.1)
-    whole, _ = archives.add(archives.empty(1, np.zeros(1)), points, (size * generator.standard_normal(80))[:, None])
+    whole, _ = archives.add(
+        archives.empty(1, np.zeros(1), STANDARD), points, (size * generator.standard_normal(80))[:, None]
+    )
     assert whole.noise[0] > 5.0
-    assert whole.local_noise(whole.points[:, 0] < 1.0)[0] == pytest.approx(0.1, rel=0.4)
+    assert whole.local_noise(whole.points[:, 0] < 1.0, STANDARD)[0] == pytest.approx(0.1, rel=0.4)
 
 
 def test_the_farthest_points_leave_first_and_the_noise_stays_known() -> None:
     generator = np.random.default_rng(1)
     points = generator.uniform(-1, 1, (100, 2))
     whole, _ = archives.add(
-        archives.empty(2, np.zeros(1)), np.repeat(points, 2, axis=0), generator.standard_normal((200, 1))
+        archives.empty(2, np.zeros(1), STANDARD), np.repeat(points, 2, axis=0), generator.standard_normal((200, 1))
     )
     less = archives.trim(whole, np.zeros(2), np.ones(2), 80)
     assert len(less.points) == 60 and less.degrees == whole.degrees
@@ -78,20 +81,22 @@ def opposite_rows(seed: int, opposite: bool, ratio: float = 1.0) -> archives.Arc
     h = points @ [1.0, 2.0] + 1.0
     other = (-h if opposite else -h + 0.1 * np.square(points[:, 0])) / ratio
     rows = np.stack([points[:, 0], h, points[:, 1], other], axis=1)
-    return archives.add(archives.empty(2, np.zeros(4)), points, rows + 0.01 * generator.standard_normal(rows.shape))[0]
+    return archives.add(
+        archives.empty(2, np.zeros(4), STANDARD), points, rows + 0.01 * generator.standard_normal(rows.shape)
+    )[0]
 
 
 def test_two_opposite_rows_are_a_pair_and_two_that_nearly_are_not() -> None:
-    found = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True))
+    found = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True), STANDARD)
     assert found.rows.tolist() == [[0, 2]]
-    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, False)).rows.tolist() == []
-    assert archives.tested_pairs(found, opposite_rows(1, True)).rows.tolist() == [[0, 2]]
+    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, False), STANDARD).rows.tolist() == []
+    assert archives.tested_pairs(found, opposite_rows(1, True), STANDARD).rows.tolist() == [[0, 2]]
 
 
 def test_a_pair_whose_rows_have_other_units_is_one() -> None:
     """Scaling under noise measures a unit for each row, and these differ by some per cent."""
     noisy = opposite_rows(0, True, 0.93)
-    pairs = archives.tested_pairs(archives.detected_pairs(archives.no_pairs(), noisy), noisy)
+    pairs = archives.tested_pairs(archives.detected_pairs(archives.no_pairs(), noisy, STANDARD), noisy, STANDARD)
     assert pairs.rows.tolist() == [[0, 2]] and pairs.ratios == pytest.approx([0.93], rel=3e-3)
     equal = archives.no_pairs()._replace(rows=np.array([[0, 2]]))
     (off, off_too), (right, right_too) = (
@@ -100,7 +105,7 @@ def test_a_pair_whose_rows_have_other_units_is_one() -> None:
         for i, j in one.rows
     )
     assert max(right, right_too) < 0.02 < min(off, off_too)
-    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True, 3.0)).rows.tolist() == []
+    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True, 3.0), STANDARD).rows.tolist() == []
 
 
 def test_slack_rows_of_opposite_sign_that_hardly_change_are_no_pair() -> None:
@@ -108,15 +113,15 @@ def test_slack_rows_of_opposite_sign_that_hardly_change_are_no_pair() -> None:
     points = np.repeat(generator.uniform(-1, 1, (30, 2)), 3, axis=0)
     rows = np.stack([points[:, 0], 1.0 + 1e-3 * points[:, 0], -1.1 + 1e-3 * points[:, 1]], axis=1)
     noisy = rows + 0.01 * generator.standard_normal(rows.shape)
-    archive, _ = archives.add(archives.empty(2, np.zeros(3)), points, noisy)
-    assert archives.detected_pairs(archives.no_pairs(), archive).rows.tolist() == []
+    archive, _ = archives.add(archives.empty(2, np.zeros(3), STANDARD), points, noisy)
+    assert archives.detected_pairs(archives.no_pairs(), archive, STANDARD).rows.tolist() == []
 
 
 def test_a_false_pair_is_dropped_and_never_comes_back() -> None:
-    false = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True))
-    dropped = archives.tested_pairs(false, opposite_rows(0, False))
+    false = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True), STANDARD)
+    dropped = archives.tested_pairs(false, opposite_rows(0, False), STANDARD)
     assert dropped.rows.tolist() == [] and dropped.banned.tolist() == [[0, 2]]
-    assert archives.detected_pairs(dropped, opposite_rows(0, True)).rows.tolist() == []
+    assert archives.detected_pairs(dropped, opposite_rows(0, True), STANDARD).rows.tolist() == []
 
 
 def test_both_rows_of_a_pair_become_half_their_difference() -> None:
@@ -131,7 +136,7 @@ def test_the_lowest_point_that_is_surely_inside_counts_its_calls_and_not_the_row
     points = np.arange(4.0)[:, None]
     # f, a constraint, and an equality in two rows; noise of 1, known from 100 calls at each point but the last.
     values = np.array([[3.0, -1.0, 0.1, -0.1], [1.0, -0.2, 0.1, -0.1], [2.0, -1.0, -0.1, 0.1], [0.0, -1.0, 0.0, 0.0]])
-    archive, _ = archives.add(archives.empty(1, values[0]), points, values)
+    archive, _ = archives.add(archives.empty(1, values[0], STANDARD), points, values)
     ones = np.ones(4)
     archive = archive._replace(counts=np.array([100.0, 100.0, 100.0, 4.0]), spread=ones * 300.0, degrees=300.0)
     pairs, tolerance = archives.no_pairs()._replace(rows=np.array([[1, 2]])), np.full(3, 1e-6)

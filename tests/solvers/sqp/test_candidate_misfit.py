@@ -28,7 +28,7 @@ def misfit(n: int, distance: float, of_noise: float) -> Misfit:
         visible=True,
         nearby=0,
     )
-    return Misfit.of(prediction, distance * one, 1.0, 50.0, np.ones(1, dtype=bool))
+    return Misfit.of(prediction, distance * one, 1.0, 50.0, np.ones(1, dtype=bool), 0.005)
 
 
 def test_what_noise_explains_is_neither() -> None:

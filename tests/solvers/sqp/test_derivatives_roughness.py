@@ -10,10 +10,12 @@ import pytest
 from zoviz import minimize
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
+from zoviz.solvers import ZOSQP
 from zoviz.solvers.sqp import derivatives
+from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.situation import Space, space_of
 
-TIMES = np.arange(derivatives.LINE_CALLS + 1)[:, None] * derivatives.LINE_SPACING
+TIMES = np.arange(STANDARD.line_calls + 1)[:, None] * STANDARD.line_spacing
 
 
 def space() -> Space:
@@ -26,10 +28,10 @@ def test_smooth_functions_have_the_roughness_of_round_off() -> None:
 
 
 def test_a_kink_or_a_value_that_is_missing_on_the_line_tells_no_more_than_its_size() -> None:
-    kink = np.abs(TIMES - 2.5 * derivatives.LINE_SPACING)
+    kink = np.abs(TIMES - 2.5 * STANDARD.line_spacing)
     holes = np.where(TIMES == 0.0, np.inf, TIMES)
     level = derivatives.noise_level(np.hstack([kink, holes]))
-    assert level[0] <= derivatives.LINE_SPACING and level[1] == 0.0
+    assert level[0] <= STANDARD.line_spacing and level[1] == 0.0
 
 
 @pytest.mark.parametrize("sd", [1e-10, 1e-3])
@@ -46,7 +48,7 @@ def test_lines_and_dithered_points_stay_near_and_in_the_box() -> None:
     assert (np.abs(line) <= 1.0).all() and (steps != 0.0).all()
     np.testing.assert_allclose(steps, np.tile(steps[0], (len(steps), 1)), rtol=1e-6)
     moved = derivatives.dithered(np.tile(corner, (50, 1)), space(), generator)
-    assert (np.abs(moved) <= 1.0).all() and np.abs(moved - corner).max() <= derivatives.LINE_SPACING
+    assert (np.abs(moved) <= 1.0).all() and np.abs(moved - corner).max() <= STANDARD.line_spacing
     assert len(np.unique(moved, axis=0)) > 25
 
 
@@ -57,12 +59,12 @@ def rough_disc(x: Array) -> tuple[float, list[float]]:
     return f, h
 
 
-def test_a_rough_function_is_minimised_and_its_answer_is_a_value_that_it_gave(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {"bounds": [(-3.0, 3.0)] * 2, "joint": True, "method": "ZOSQP", "max_calls": 300}
-    result = minimize(rough_disc, [-1.5, -1.5], **settings)
+def test_a_rough_function_is_minimised_and_its_answer_is_a_value_that_it_gave() -> None:
+    settings = {"bounds": [(-3.0, 3.0)] * 2, "joint": True, "max_calls": 300}
+    result = minimize(rough_disc, [-1.5, -1.5], method="ZOSQP", **settings)
     best = (np.sqrt(0.5) - 2.0) ** 2 + (np.sqrt(0.5) - 1.0) ** 2
     assert abs(result.fun - best) < 2e-3 and result.success and "rough" in result.message
     assert result.fun == rough_disc(result.x)[0] and result.calls == 300
-    monkeypatch.setattr(derivatives, "LARGEST_ROUGHNESS", np.inf)  # without the idea
-    other = minimize(rough_disc, [-1.5, -1.5], **settings)
+    without = ZOSQP(constants={"roughness": np.inf})
+    other = minimize(rough_disc, [-1.5, -1.5], method=without, **settings)
     assert other.fun - best > 0.1 or not other.success

@@ -11,10 +11,11 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.minimize.minimize import minimize
 from zoviz.problems import NonconvexQCQP
+from zoviz.solvers import ZOSQP
 from zoviz.solvers.sqp import archive as archives
-from zoviz.solvers.sqp import descent as descents
 from zoviz.solvers.sqp.archive import no_pairs
 from zoviz.solvers.sqp.candidate import Misfit
+from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.situation import space_of
 
@@ -24,22 +25,22 @@ def peaks(x: Array) -> Array:
     return np.exp(np.minimum(x[1] ** 2 + (x[0] + np.array([2.0, -2.0])) ** 2, 50.0)) - x[2]
 
 
-def level(seed: int) -> Array:
+def level(seed: int, **constants: float) -> Array:
     """Return where ZOSQP ends (3,), of 1000 calls with noise of 0.05, from x_3 = 0.1."""
     noise = np.random.default_rng(seed)
 
     def values(x: Array) -> tuple[float, Array]:
         return x[2] + 0.05 * noise.standard_normal(), peaks(x) + 0.05 * noise.standard_normal(2)
 
-    settings = {"joint": True, "method": "ZOSQP", "noise": "independent", "max_calls": 1000, "seed": seed}
+    method = ZOSQP(constants=constants)
+    settings = {"joint": True, "method": method, "noise": "independent", "max_calls": 1000, "seed": seed}
     return np.asarray(minimize(values, [0.1, 0.1, 0.1], **settings).x)
 
 
-def test_a_variable_with_far_to_go_gets_a_longer_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_with_far_to_go_gets_a_longer_unit() -> None:
     x = level(0)
     assert peaks(x).max() < 0.05 and x[2] == pytest.approx(np.exp(4.0), abs=0.1)
-    monkeypatch.setattr(descents, "_LONGEST", 1.0)
-    assert peaks(level(0)).max() > 10.0, "with one length for all it crawls"
+    assert peaks(level(0, longest=1.0)).max() > 10.0, "with one length for all it crawls"
 
 
 def gap(seed: int) -> float:
@@ -74,7 +75,7 @@ def test_a_region_does_not_shrink_where_slopes_are_badly_known(monkeypatch: pyte
 def after(nearby: int, misfit: Misfit) -> Descent:
     """Return a descent of radius 1 in three variables after a step, with so many points nearby."""
     descent = Descent.start(np.zeros(3), 0, 1.0, 1.0, False, 100)
-    descent.after_misfit(misfit, nearby)
+    descent.after_misfit(misfit, nearby, STANDARD)
     return descent
 
 
@@ -97,7 +98,7 @@ def test_an_exact_output_beside_noisy_ones_keeps_its_curvature() -> None:
     points = generator.uniform(-0.3, 0.3, (60, 2))
     exact = 40.0 * np.square(points).sum(axis=1) + points[:, 0]
     values = np.stack([exact, points.sum(axis=1) + 0.05 * generator.standard_normal(60)], axis=-1)
-    archive, _ = archives.add(archives.empty(2, values[0]), points, values)
+    archive, _ = archives.add(archives.empty(2, values[0], STANDARD), points, values)
     archive = archive._replace(spread=np.array([0.0, 60 * 0.05**2]), degrees=60.0)
     space = space_of(Box(np.full(2, -1.0), np.ones(2)), np.zeros(2), np.full(1, 1e-6))
     model = Descent.start(np.zeros(2), 1, 0.3, 1.0, False, 1000).fit(archive, no_pairs(), space)

@@ -15,8 +15,7 @@ from zoviz.oracle.quantum import quantum
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSQP
 from zoviz.solvers.batches import Loop
-from zoviz.solvers.sqp import exact as exacts
-from zoviz.solvers.sqp import sqp_run
+from zoviz.solvers.sqp.constants import STANDARD, Constants
 from zoviz.solvers.sqp.elastic_qp import Linearisation, solve
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
@@ -51,11 +50,12 @@ def batches(
     calls: int = 1000,
     seed: int = 0,
     ablated: bool = False,
+    **constants: float,
 ) -> list[Batch]:
     """The batches of the noise-free arm in a box of this half-width, until its calls are made."""
     space = space_of(Box(np.full(len(start), -half), np.full(len(start), half)), start, np.full(4, 1e-6))
     value = function(start[None])[0]
-    space = space._replace(tolerance=space.tolerance[: len(value) - 1])
+    space = space._replace(tolerance=space.tolerance[: len(value) - 1], constants=Constants.of(constants))
     arm = Exact.start(start, value, 1.0)
     arm.run = run or arm.run
 
@@ -245,12 +245,12 @@ def one_step() -> tuple[SQPRun, Space, float]:
 def test_a_correction_that_leads_back_does_not_shrink_the_region_to_nothing(gain: float, share: float) -> None:
     run, space, promise = one_step()
     bad, length = np.array([1e3, 5.0, -1.0]), float(np.abs(run.step.d).max())
-    assert run.is_poor(bad, promise)
+    assert run.is_poor(bad, promise, STANDARD)
     run.correct(space, 1.0, bad)
     back = joint(START) - np.array([gain * promise * run.size[0], 0.0, 0.0])
-    assert run.serves(back, bad, promise) == (gain > 0.0)  # one that gains is taken, however short it is
+    assert run.serves(back, bad, promise, STANDARD) == (gain > 0.0)  # one that gains is taken, however short it is
     run.step = run.step._replace(d=np.full(2, length))
-    taken = run.accepts(back if gain > 0.0 else bad, promise)
+    taken = run.accepts(back if gain > 0.0 else bad, promise, STANDARD)
     assert taken == (gain > 0.0) and run.radius == pytest.approx(share * min(1.0, length) if gain < 0.0 else run.radius)
 
 
@@ -274,9 +274,9 @@ def trap(x: Array) -> Array:
     return np.stack([x[:, 0] ** 2, 0.1 + 0.3 * (x[:, 0] + 3.0) - 3.0 * np.exp(-((x[:, 0] - 2.0) ** 2))], axis=-1)
 
 
-def on_the_line(calls: int, function: Callable[[Array], Array] = two_minima) -> list[Batch]:
+def on_the_line(calls: int, function: Callable[[Array], Array] = two_minima, **constants: float) -> list[Batch]:
     far = SETTINGS._replace(restart_share=1.0)
-    return batches(function, start=LINE, half=3.0, settings=lambda spent: far, calls=calls)
+    return batches(function, start=LINE, half=3.0, settings=lambda spent: far, calls=calls, **constants)
 
 
 def polished(made: list[Batch]) -> set[bool]:
@@ -293,17 +293,16 @@ def test_the_budget_is_spent_on_runs_and_the_best_point_is_the_lowest_minimum() 
     assert made[-1].memory.best[0] == pytest.approx(lowest, abs=1e-6)
 
 
-def test_only_runs_that_end_near_the_best_value_are_polished(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_runs_that_end_near_the_best_value_are_polished() -> None:
     assert polished(on_the_line(1000)) == {False}
-    monkeypatch.setattr(sqp_run, "_NEAR", np.inf)
-    assert polished(on_the_line(1000)) == {False, True}
+    assert polished(on_the_line(1000, near_best=np.inf)) == {False, True}
 
 
-def test_a_start_beside_the_least_violation_around_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_beside_the_least_violation_around_is_left() -> None:
     best = on_the_line(200, trap)[-1].memory.best
     assert best[0] > 0.0 and trap(best[None])[0, 1] == pytest.approx(0.0, abs=1e-5)
-    monkeypatch.setattr(exacts, "_PROGRESS", np.inf)  # restores again and again, as if that had gained something
-    assert on_the_line(200, trap)[-1].memory.best[0] == pytest.approx(-3.0)
+    # It restores again and again, as if that had gained something.
+    assert on_the_line(200, trap, progress=np.inf)[-1].memory.best[0] == pytest.approx(-3.0)
 
 
 def hyperbola(x: Array) -> tuple[float, list[float]]:

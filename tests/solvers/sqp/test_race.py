@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from zoviz.solvers.sqp.race import Race
+from zoviz.solvers.sqp.situation import Space
 
-TOLERANCE = np.full(1, 1e-4)
+SPACE = Space(np.zeros(1), np.ones(1), np.ones(1), np.zeros(1), np.full(1, 1e-4))
+PAIR = SPACE._replace(tolerance=np.full(2, 1e-4))
 
 
 def race(f: list[float], h: list[float], error: float, noise: float = 1.0) -> Race:
@@ -20,12 +22,12 @@ def race(f: list[float], h: list[float], error: float, noise: float = 1.0) -> Ra
 
 
 def test_the_lowest_f_among_those_that_are_sure_leads() -> None:
-    assert race([1.0, 2.0, 0.5], [-0.1, -0.1, 0.5], 1e-3).leader(TOLERANCE) == 0
+    assert race([1.0, 2.0, 0.5], [-0.1, -0.1, 0.5], 1e-3).leader(SPACE) == 0
 
 
 def test_a_point_in_doubt_never_beats_one_that_is_sure() -> None:
     # The second is better, and 0.5 standard errors inside only.
-    assert race([1.0, 0.0], [-0.1, -0.0005], 1e-3).leader(TOLERANCE) == 0
+    assert race([1.0, 0.0], [-0.1, -0.0005], 1e-3).leader(SPACE) == 0
 
 
 def test_a_point_that_surely_violates_never_beats_one_in_doubt() -> None:
@@ -33,11 +35,11 @@ def test_a_point_that_surely_violates_never_beats_one_in_doubt() -> None:
     doubtful = race([0.0, 1.0], [0.005, 0.0], 1e-3)
     errors = doubtful.errors.copy()
     errors[1] = 0.01
-    assert doubtful._replace(errors=errors).leader(TOLERANCE) == 1
+    assert doubtful._replace(errors=errors).leader(SPACE) == 1
 
 
 def test_where_all_violate_the_least_violation_leads() -> None:
-    assert race([0.0, 1.0, 2.0], [0.5, 0.2, 0.3], 1e-3).leader(TOLERANCE) == 1
+    assert race([0.0, 1.0, 2.0], [0.5, 0.2, 0.3], 1e-3).leader(SPACE) == 1
 
 
 def equality(f: list[float], h: list[float], errors: list[float]) -> Race:
@@ -59,22 +61,22 @@ def equality(f: list[float], h: list[float], errors: list[float]) -> Race:
 def test_an_equality_that_is_known_worse_than_elsewhere_is_not_met() -> None:
     # The second cannot be told to violate for its errors alone, and has the lower f.
     known = equality([1.0, 0.9], [1e-4, 0.05], [1e-3, 0.1])
-    assert known.leader(np.full(2, 1e-4)) == 0
-    possible, certain = known.excess(np.full(2, 1e-4))
+    assert known.leader(PAIR) == 0
+    possible, certain = known.excess(PAIR)
     assert possible[0] <= 0.0 < possible[1] and (certain <= 0.0).all()
 
 
 def test_the_candidate_that_misses_an_equality_by_the_most_that_noise_hides_does_not_lead() -> None:
     known = equality([1.0, 1.0 - 1.5e-3], [0.0, 1.5e-3], [1e-3, 1e-3])
-    assert known.leader(np.full(2, 1e-4)) == 0
+    assert known.leader(PAIR) == 0
     by_f_alone = known._replace(penalty=0.0)
-    assert by_f_alone.leader(np.full(2, 1e-4)) == 1
+    assert by_f_alone.leader(PAIR) == 1
 
 
 def test_model_and_calls_are_weighted_by_their_precision() -> None:
     one = race([1.0], [0.0], 0.1)
     after = one.take_values(np.zeros((100, 1)), np.tile([1.2, 0.2], (100, 1)))
-    estimate, error = after.estimates()
+    estimate, error = after.estimates(SPACE)
     np.testing.assert_allclose(estimate, [[1.1, 0.1]])  # 100 calls of noise 1 are as good as the model's 0.1
     np.testing.assert_allclose(error, 0.1 / np.sqrt(2))
 
@@ -82,7 +84,7 @@ def test_model_and_calls_are_weighted_by_their_precision() -> None:
 def test_a_model_at_odds_with_the_calls_does_not_count() -> None:
     one = race([1.0], [0.0], 0.1)
     after = one.take_values(np.zeros((100, 1)), np.tile([1.2, 0.9], (100, 1)))
-    estimate, error = after.estimates()
+    estimate, error = after.estimates(SPACE)
     np.testing.assert_allclose(estimate, [[1.1, 0.9]])
     np.testing.assert_allclose(error[0, 1], 0.1)
 
@@ -101,7 +103,7 @@ def test_calls_in_two_parts_are_one_mean_and_failed_ones_are_left_out() -> None:
 
 def test_losers_are_dropped_and_the_others_share_half_of_what_is_left() -> None:
     known = race([1.0, 2.0, 0.5, 1.0005], [-0.1, -0.1, 0.5, -0.1], 1e-3)
-    alive = known.eliminate(TOLERANCE)
+    alive = known.eliminate(SPACE)
     assert alive.alive.tolist() == [True, False, False, True]
     points = alive.calls(40)
     assert len(points) == 20 and sorted(np.unique(points)) == [0.0, 3.0]
@@ -116,18 +118,18 @@ def test_a_race_finds_the_feasible_one_under_noise(seed: int) -> None:
     while remaining:
         points = one.calls(remaining)
         values = truth[points[:, 0].astype(int)] + 0.1 * generator.standard_normal((len(points), 2))
-        one = one.take_values(points, values).eliminate(TOLERANCE)
+        one = one.take_values(points, values).eliminate(SPACE)
         remaining = remaining - len(points) if one.alive.sum() > 1 else 0
-    assert one.leader(TOLERANCE) == 1
+    assert one.leader(SPACE) == 1
 
 
 def test_a_compromise_lies_where_the_interpolated_constraint_holds_by_its_errors() -> None:
     # Noise 0.1 and a third of 300 calls: two standard errors are 0.02.
     known = race([0.0, 1.0], [0.5, -1.0], 1e-3, noise=0.1)._replace(counts=np.ones(2))
     known = known._replace(means=known.predicted)
-    (point,) = known.compromise(TOLERANCE, 300)
+    (point,) = known.compromise(SPACE, 300)
     assert 0.5 - 1.5 * point[0] == pytest.approx(1e-4 - 0.02)
-    assert known.is_over(TOLERANCE, 300)
+    assert known.is_over(SPACE, 300)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_a_compromise_lies_where_the_interpolated_constraint_holds_by_its_errors
 )
 def test_else_there_is_no_compromise(f: list[float], h: list[float]) -> None:
     known = race(f, h, 1e-3, noise=0.1)._replace(counts=np.ones(2))
-    assert known._replace(means=known.predicted).compromise(TOLERANCE, 300) == []
+    assert known._replace(means=known.predicted).compromise(SPACE, 300) == []
 
 
 def leader_after(rounds: int, tried: bool) -> float:
@@ -149,8 +151,8 @@ def leader_after(rounds: int, tried: bool) -> float:
         for point in points:
             exact = np.array([point[0], 0.4 - np.sqrt(point[0])])
             known = known.take_values(np.tile(point, (50, 1)), exact + 0.1 * noise.standard_normal((50, 2)))
-        best = known.leader(TOLERANCE)
-        more = known.compromise(TOLERANCE, 150) if tried and turn < rounds - 1 else []
+        best = known.leader(SPACE)
+        more = known.compromise(SPACE, 150) if tried and turn < rounds - 1 else []
         points = np.array([points[0], points[best], *more])
     return float(known.points[best, 0])
 

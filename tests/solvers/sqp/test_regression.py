@@ -7,6 +7,7 @@ import pytest
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
+from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.regression import Data, Prior, design, fit, priors
 from zoviz.solvers.sqp.situation import space_of
 
@@ -87,17 +88,17 @@ def test_derivatives_are_those_of_the_values(n: int, points: int) -> None:
 
 def test_the_prior_of_the_largest_restricted_likelihood_is_chosen() -> None:
     given, noise = data(5, 3, 25), np.array([0.1, 0.1])
-    model = fit(given, noise, priors(3))
+    model = fit(given, noise, priors(3, STANDARD))
     for j in range(2):
-        likelihoods = [by_hand(given, 0.1, prior, given.values[:, j], np.zeros(3))[2] for prior in priors(3)]
-        assert model.priors[j] == priors(3)[int(np.argmax(likelihoods))]
+        likelihoods = [by_hand(given, 0.1, prior, given.values[:, j], np.zeros(3))[2] for prior in priors(3, STANDARD)]
+        assert model.priors[j] == priors(3, STANDARD)[int(np.argmax(likelihoods))]
 
 
 def test_a_linear_output_is_known_to_the_noise_over_the_root_of_the_calls() -> None:
     generator = np.random.default_rng(0)
     u = generator.uniform(-1, 1, (400, 3))
     values = (1.0 + u @ [1.0, -2.0, 0.5] + 0.01 * generator.standard_normal(400))[:, None]
-    model = fit(Data(u, np.abs(u).max(axis=1), np.ones(400), values), np.array([0.01]), priors(3))
+    model = fit(Data(u, np.abs(u).max(axis=1), np.ones(400), values), np.array([0.01]), priors(3, STANDARD))
     assert model.priors[0].curvature == 0.03
     assert model.standard_error(np.zeros(3))[0] < 1.5 * 0.01 / np.sqrt(400)
     assert abs(model.value(np.zeros(3))[0] - 1.0) < 4 * 0.01 / np.sqrt(400)

@@ -7,23 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.solvers.sqp.constants import Constants
 
-_FAILURE = 1e12
-"""A value beyond so many times those at the start, or 1, is a failure and no data."""
 _LEAST_NOISE = 1e-13
-_KNOWN = 100.0
-"""Degrees of freedom of noise that is known, as that of rounding is."""
-_LOCAL_DEGREES = 12
-"""Replicates within reach from which on their own spread stands for the noise there."""
-_FAR, _MEAN_SQUARE, _REACH = 5.0, 1.5, 10.0
-"""Of the sum of two rows in standard deviations: the largest and the mean square at which they still pass for a pair;
-and how much the rows themselves must change, so that two slack ones do not pass."""
-_UNEQUAL = 2.0
-"""How many times as large as the other one a row of a pair may be: they are -h and h, each in a measured unit."""
-_FAREST, _AGAIN, _AGAIN_SPREAD = 60.0, 1.2, 4.0
-"""The same in the later tests: largest square, mean square, and its own spread, 4 standard errors."""
-_LOOKED_AT = 300
-"""The newest points that a search looks at."""
 
 
 class Archive(NamedTuple):
@@ -62,21 +48,21 @@ class Archive(NamedTuple):
         places = np.flatnonzero((self.points == point).all(axis=1))
         return int(places[0]) if len(places) else -1
 
-    def local_noise(self, near: np.ndarray) -> Array:
+    def local_noise(self, near: np.ndarray, c: Constants) -> Array:
         """Return the noise (1 + m,) at the points of the mask ``near`` (N,); the pooled one where few are repeated.
 
         So noise that differs from one region to another is known where it matters.
         """
         degrees = float((self.counts[near] - 1.0).sum())
-        if degrees < _LOCAL_DEGREES:
+        if degrees < c.local_degrees:
             return self.noise
         return np.maximum(np.sqrt(self.squares[near].sum(axis=0) / degrees), _LEAST_NOISE)
 
 
-def empty(n: int, first: Array) -> Archive:
+def empty(n: int, first: Array, c: Constants) -> Archive:
     """Return an archive without points, for a problem with these values (1 + m,) at its start."""
     rows = np.empty((0, len(first)))
-    largest = _FAILURE * max(1.0, float(np.abs(first[np.isfinite(first)]).max(initial=0.0)))
+    largest = c.failure * max(1.0, float(np.abs(first[np.isfinite(first)]).max(initial=0.0)))
     return Archive(np.empty((0, n)), np.empty(0), rows, rows, np.zeros(len(first)), 0.0, largest)
 
 
@@ -106,9 +92,9 @@ def add(archive: Archive, points: Array, values: Array, common: bool = False) ->
     return _merge(archive, distinct, counts, means, squares), good
 
 
-def with_rounding(archive: Archive, quantum: Array) -> Archive:
+def with_rounding(archive: Archive, quantum: Array, c: Constants) -> Archive:
     """Return the archive of outputs that are rounded to multiples of ``quantum`` (1 + m,): that is all their noise."""
-    return archive._replace(spread=_KNOWN * np.square(quantum) / 12.0, degrees=_KNOWN)
+    return archive._replace(spread=c.known_degrees * np.square(quantum) / 12.0, degrees=c.known_degrees)
 
 
 def with_sizes(archive: Archive, sizes: Array) -> Archive:
@@ -234,14 +220,14 @@ def no_pairs() -> Pairs:
     return Pairs(np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))
 
 
-def detected_pairs(pairs: Pairs, archive: Archive) -> Pairs:
+def detected_pairs(pairs: Pairs, archive: Archive, c: Constants) -> Pairs:
     """Return the pairs that the archive shows: rows whose sum h_i + c h_j is pure noise at every point."""
-    h, counts = archive.means[-_LOOKED_AT:, 1:], archive.counts[-_LOOKED_AT:]
+    h, counts = archive.means[-c.pair_points :, 1:], archive.counts[-c.pair_points :]
     noise, m = archive.noise[1:], h.shape[1]
     if m < 2 or not len(h):
         return no_pairs()._replace(banned=pairs.banned)
     wide = _limit_factor(archive)
-    visible = np.ptp(h, axis=0) > _REACH * noise
+    visible = np.ptp(h, axis=0) > c.pair_change * noise
     in_pair, rows, ratios = np.zeros(m, dtype=bool), [], []
     for i in range(m - 1):
         others = np.arange(i + 1, m)
@@ -250,8 +236,8 @@ def detected_pairs(pairs: Pairs, archive: Archive) -> Pairs:
             continue
         ratio = _ratios(h[:, [i]], h[:, others], counts, noise[i], noise[others])
         square = _squares(h[:, [i]], h[:, others], counts, noise[i], noise[others], ratio)
-        pure = (square.max(axis=0) < (_FAR * wide) ** 2) & (square.mean(axis=0) < _MEAN_SQUARE * wide)
-        pure &= (ratio > 1.0 / _UNEQUAL) & (ratio < _UNEQUAL)
+        pure = (square.max(axis=0) < (c.pair_far * wide) ** 2) & (square.mean(axis=0) < c.pair_mean_square * wide)
+        pure &= (ratio > 1.0 / c.pair_unequal) & (ratio < c.pair_unequal)
         candidates = [k for k in np.flatnonzero(pure) if not (pairs.banned == (i, others[k])).all(axis=1).any()]
         if candidates:
             j = int(others[candidates[0]])
@@ -261,7 +247,7 @@ def detected_pairs(pairs: Pairs, archive: Archive) -> Pairs:
     return pairs._replace(rows=np.array(rows, dtype=np.int64).reshape(-1, 2), ratios=np.array(ratios, dtype=float))
 
 
-def tested_pairs(pairs: Pairs, archive: Archive) -> Pairs:
+def tested_pairs(pairs: Pairs, archive: Archive, c: Constants) -> Pairs:
     """Return the pairs, their ratios fitted to all points, without those whose sums are no longer pure noise.
 
     These are banned.
@@ -272,8 +258,8 @@ def tested_pairs(pairs: Pairs, archive: Archive) -> Pairs:
     i, j = pairs.rows.T
     ratios = _ratios(h[:, i], h[:, j], archive.counts, noise[i], noise[j])
     square = _squares(h[:, i], h[:, j], archive.counts, noise[i], noise[j], ratios)
-    usual = (_AGAIN + _AGAIN_SPREAD * np.sqrt(2.0 / len(h))) * _limit_factor(archive)
-    pure = (square.mean(axis=0) < usual) & (square.max(axis=0) < _FAREST)
+    usual = (c.again_mean_square + c.again_spread * np.sqrt(2.0 / len(h))) * _limit_factor(archive)
+    pure = (square.mean(axis=0) < usual) & (square.max(axis=0) < c.again_far)
     return Pairs(pairs.rows[pure], np.concatenate([pairs.banned, pairs.rows[~pure]]), ratios[pure])
 
 

@@ -8,28 +8,13 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import elastic_qp
+from zoviz.solvers.sqp.constants import STANDARD, Constants
 from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
 from zoviz.solvers.sqp.regression import Model
 from zoviz.solvers.sqp.situation import Space
 
-_LARGEST_PENALTY = 1e3
-_STEPS = 25
 _CLIPPED = 1e-6
 """The least eigenvalue of the Lagrangian's Hessian, relative to its largest one and to the gradient."""
-_SUFFICIENT, _GOOD = 0.1, 0.6
-_SHORTEST = 1e-5
-"""Radius of the inner trust region, relative to the outer one, at which the search ends."""
-_TOO_SMALL = 1e-3
-"""A predicted decrease, in standard deviations of f, below which the search ends."""
-_NEXT_TO_NONE = 0.1
-"""The part of the violation that counts as none which a step may leave for its rows to count as met."""
-_DECAY = 0.3
-"""What a penalty beyond twice the largest multiplier is multiplied by: while it is too large the noise of constraints
-hides what a step gains."""
-_LEAST_TOLERANCE = 0.02
-"""The violation that counts as none while the models are solved: at least so much of the noise."""
-_FALSE_ALARM = 0.005
-"""Probability that noise alone is taken for a wrong model, over all rows (Bonferroni)."""
 
 
 class Candidate(NamedTuple):
@@ -57,53 +42,56 @@ class Region(NamedTuple):
     upper: Array
     radius: float
     tolerance: Array
+    constants: Constants = STANDARD
 
 
 def region(centre: Array, spread: float, radius: float, space: Space, noise: Array) -> Region:
     """Return the part of the trust region |u| <= radius around a centre (n,) in the box, u in units of ``spread``."""
+    c = space.constants
     lower = np.minimum(np.maximum(-radius, (space.lower - centre) / (space.scale * spread)), 0.0)
     upper = np.maximum(np.minimum(radius, (space.upper - centre) / (space.scale * spread)), 0.0)
-    return Region(lower, upper, radius, np.maximum(space.tolerance, _LEAST_TOLERANCE * noise))
+    return Region(lower, upper, radius, np.maximum(space.tolerance, c.least_tolerance * noise), c)
 
 
 def minimise(model: Model, back_off: Array, region: Region, start: Array, penalty: float) -> Candidate:
     """Minimise the model of f where those of h + back_off (m,) are at most 0, by SQP from u = ``start`` (n,)."""
+    c = region.constants
     u = np.minimum(np.maximum(start, region.lower), region.upper)
     values, slopes = model.value(u), model.gradient(u)
     multipliers, radius = np.zeros(len(back_off)), region.radius
     enough = float(region.tolerance.min(initial=np.inf)) if len(back_off) else 0.0
-    for _ in range(_STEPS):
+    for _ in range(c.inner_steps):
         hessian = _convex(model.hessian(np.concatenate([[1.0], multipliers])), float(np.abs(slopes[:, 0]).max()))
         h = values[1:] + back_off
         lower, upper = np.maximum(region.lower - u, -radius), np.minimum(region.upper - u, radius)
         programme = Linearisation(hessian, slopes[:, 0], slopes[:, 1:].T, h, lower, upper)
-        step = elastic_qp.steered(programme, penalty, _LARGEST_PENALTY, _NEXT_TO_NONE * enough)
+        step = elastic_qp.steered(programme, penalty, c.noisy_penalty, c.next_to_none * enough)
         multipliers, penalty = step.multipliers, step.penalty
-        if rows_are_met(step, enough):
+        if rows_are_met(step, c.next_to_none * enough):
             penalty = max(penalty, 1.5 * step.largest_multiplier)
         decrease = slopes[:, 0] @ step.d + 0.5 * step.d @ hessian @ step.d
         model_decrease = penalty * (np.maximum(h, 0.0).sum() - step.violation) - decrease
-        if not model_decrease > _TOO_SMALL * model.noise[0]:
+        if not model_decrease > c.inner_too_small * model.noise[0]:
             break
         ahead = model.value(u + step.d)
         change = _merit(values, back_off, penalty) - _merit(ahead, back_off, penalty)
-        if change > _SUFFICIENT * model_decrease:
+        if change > c.inner_sufficient * model_decrease:
             u, values = u + step.d, ahead
             slopes = model.gradient(u)
-            radius = min(region.radius, 2.0 * radius) if change > _GOOD * model_decrease else radius
+            radius = min(region.radius, 2.0 * radius) if change > c.inner_good * model_decrease else radius
         else:
             radius = 0.3 * min(radius, float(np.abs(step.d).max()))
-        if radius < _SHORTEST * region.radius:
+        if radius < c.inner_shortest * region.radius:
             break
     return Candidate(u, values, multipliers, back_off, penalty)
 
 
-def rows_are_met(step: Step, enough: float) -> bool:
-    """Return whether a step leaves next to no violation, so that its multipliers tell how large a penalty must be.
+def rows_are_met(step: Step, most: float) -> bool:
+    """Return whether a step leaves so little violation that its multipliers tell how large a penalty must be.
 
     Where rows stay violated, those of the others balance them and grow with the penalty: they would raise it for ever.
     """
-    return step.violation <= _NEXT_TO_NONE * enough
+    return step.violation <= most
 
 
 def candidate(
@@ -124,6 +112,7 @@ def candidate(
     most : float
         Largest back-off in standard deviations of the noise: errors beyond it are an unknown model, not noise.
     """
+    c = region.constants
     m = len(equalities)
     best = minimise(model, np.zeros(m), region, np.zeros(len(region.lower)), penalty)
     for _ in range(2 if m else 0):
@@ -137,7 +126,7 @@ def candidate(
     excess = np.maximum(best.values[1:] + best.back_off, 0.0)
     multipliers = best.multipliers[best.multipliers < elastic_qp.SATURATED * best.penalty]
     if (excess <= 0.2 * region.tolerance).all():
-        penalty = max(2.0 * float(multipliers.max(initial=0.0)), _DECAY * penalty, 1e-2)
+        penalty = max(2.0 * float(multipliers.max(initial=0.0)), c.decay * penalty, 1e-2)
     else:  # free to change by more, it would make acceptance inconsistent from step to step
         slope = float(np.abs(model.gradient(np.zeros(len(region.lower)))[:, 0]).max())
         penalty = float(np.clip(best.penalty, penalty, 3.0 * max(penalty, 1.0, slope)))
@@ -202,7 +191,15 @@ class Misfit(NamedTuple):
     is_curvature: bool
 
     @classmethod
-    def of(cls, prediction: Prediction, means: Array, count: float, degrees: float, relevant: np.ndarray) -> Misfit:
+    def of(
+        cls,
+        prediction: Prediction,
+        means: Array,
+        count: float,
+        degrees: float,
+        relevant: np.ndarray,
+        false_alarm: float,
+    ) -> Misfit:
         """Compare means (1 + m,) of so many calls with the prediction, in the outputs that are relevant, (1 + m,).
 
         The point is the one that promises the most: where slopes have errors it is the one that gains by all of them,
@@ -211,7 +208,7 @@ class Misfit(NamedTuple):
         """
         from scipy import special
 
-        alarm = _FALSE_ALARM / relevant.sum()
+        alarm = false_alarm / relevant.sum()
         threshold = float(special.stdtrit(max(2.0, degrees), 1.0 - alarm))
         band = float(np.sqrt(special.chdtri(len(prediction.point) + 1.0, alarm)))
         distance, of_calls = np.abs(means - prediction.values), np.square(prediction.noise) / count

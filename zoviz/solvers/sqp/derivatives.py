@@ -21,12 +21,6 @@ _SMALLEST, _LARGEST = 1e-4, 1e4
 _SHORT, _HUGE = 1e-20, 1e12
 _ALIKE, _NOISE = 1e-5, 1e-8
 """Slopes that differ by no more than these shares, of themselves and of the output's steepest, are alike: round-off."""
-LINE_CALLS = 6
-"""Calls that measure roughness, besides the value at the line's first point."""
-LINE_SPACING = 1e-5
-"""Spacing of the line in unit lengths: smooth functions are polynomials on it to round-off, and few kinks cross it."""
-LARGEST_ROUGHNESS = 3e-9
-"""Roughness over slope, per unit length, from which on difference quotients are wrong by some percent."""
 _AGREEMENT = 4.0
 """Estimates from differences of successive orders agree within this factor, where they show noise (Moré and Wild)."""
 
@@ -154,17 +148,19 @@ def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> A
 
 
 def line_points(x: Array, space: Space, generator: np.random.Generator) -> Array:
-    """Return ``LINE_CALLS`` points (q, n), equally spaced from x (n,) on, in a random direction into the box."""
+    """Return so many points (q, n), equally spaced from x (n,) on, in a random direction into the box."""
+    c = space.constants
     signs = np.where(generator.random(space.n) < 0.5, -1.0, 1.0)
-    reach = LINE_CALLS * LINE_SPACING * space.scale
+    reach = c.line_calls * c.line_spacing * space.scale
     signs = np.where(x + reach > space.upper, -1.0, np.where(x - reach < space.lower, 1.0, signs))
-    direction = signs * generator.uniform(0.5, 1.0, space.n) * LINE_SPACING * space.scale
-    return space.clip(x + np.arange(1, LINE_CALLS + 1)[:, None] * direction)
+    direction = signs * generator.uniform(0.5, 1.0, space.n) * c.line_spacing * space.scale
+    return space.clip(x + np.arange(1, c.line_calls + 1)[:, None] * direction)
 
 
 def dithered(points: Array, space: Space, generator: np.random.Generator) -> Array:
-    """Return points (q, n) moved at random within ``LINE_SPACING``: calls at one point then see noise."""
-    return space.clip(points + LINE_SPACING * space.scale * generator.uniform(-1.0, 1.0, points.shape))
+    """Return points (q, n) moved at random within the line's spacing: calls at one point then see noise."""
+    c = space.constants
+    return space.clip(points + c.line_spacing * space.scale * generator.uniform(-1.0, 1.0, points.shape))
 
 
 @np.errstate(all="ignore")

@@ -11,26 +11,9 @@ from zoviz.core.types import Array
 from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.candidate import Misfit, Prediction
+from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors
 from zoviz.solvers.sqp.situation import Space, StepContext
-
-LARGEST_RADIUS = 50.0
-_WITHIN, _FARTHEST = 2.0, 20.0
-"""Points of the archive within twice the radius serve a fit; where they are too few, the nearest up to twenty."""
-_MOST_SMALL, _MOST, _MOST_PER_VARIABLE = 320, 420, 6
-"""Points of a fit at most: up to 15 variables, and beyond, where so many per variable may be more."""
-_REFRESHED, _ALWAYS_UP_TO = 6, 60
-"""Every so many fits, and with so few points, all magnitudes are tried; else those that served last."""
-_EXACT, _LEAST_SHARE = 1e-9, 1e-4
-"""Noise, relative to how much an output changes within reach, below which it is exact beside noisy ones, and the noise
-that it then counts with: curvatures are in units of noise, in which its own could not be represented."""
-_NEAR = 1.3
-_AT_BORDER, _PUSHES, _STRETCH, _LONGEST = 0.9, 3, 2.0, 1e6
-"""A variable that so many accepted steps in turn took this share of the way to the border of the region, in one
-direction, while the region did not outgrow its largest radius, gets twice the unit, up to so many times its first one.
-Where its direction changes it gets half of it, down to the first one."""
-_HIDDEN = 0.5
-"""The quadratic part, in standard deviations, below which a smaller sampling radius would show no more."""
 
 
 @dataclass
@@ -126,14 +109,16 @@ class Descent:
 
     def is_stranded(self, archive: Archive, space: Space) -> bool:
         """Return whether so few calls gave values around the centre that nothing can be fitted there."""
-        return int((self._reach(archive, space) <= _FARTHEST).sum()) < 2
+        c = space.constants
+        return int((self._reach(archive, space) <= c.farthest).sum()) < 2
 
     def _reach(self, archive: Archive, space: Space) -> Array:
         """Return the distances (N,) of the archive's points from the centre, in units of the design's radius."""
         return np.abs((archive.points - self.centre) / (space.scale * self.spread)).max(axis=1)
 
     def _count_nearby(self, archive: Archive, space: Space) -> int:
-        return int((self._reach(archive, space) <= _NEAR).sum())
+        c = space.constants
+        return int((self._reach(archive, space) <= c.nearby).sum())
 
     def shrink(self) -> None:
         """Shrink the region after a step whose calls all failed."""
@@ -142,22 +127,23 @@ class Descent:
 
     def fit(self, archive: Archive, pairs: Pairs, space: Space) -> Model:
         """Return the models of all outputs, fitted to the archive's points around the centre."""
+        c = space.constants
         reach = self._reach(archive, space)
-        near = np.flatnonzero(reach <= _WITHIN)
+        near = np.flatnonzero(reach <= c.within)
         if len(near) < space.n + 3:
             near = np.argsort(reach, kind="stable")[: space.n + 3]
-            near = near[: max(2, int((reach[near] <= _FARTHEST).sum()))]
-        most = most_points(space.n)
+            near = near[: max(2, int((reach[near] <= c.farthest).sum()))]
+        most = most_points(space.n, c)
         if len(near) > most:
             order = np.argsort(reach[near] - 0.3 * np.log(archive.counts[near]), kind="stable")
             near = near[order[:most]]
-        values, noise = pairs.joined(archive.means[near], archive.local_noise(reach <= _WITHIN))
+        values, noise = pairs.joined(archive.means[near], archive.local_noise(reach <= c.within, c))
         change = np.ptp(values, axis=0)
-        noise = np.where(noise <= _EXACT * change, _LEAST_SHARE * change, noise)
+        noise = np.where(noise <= c.exact * change, c.least_share * change, noise)
         u = (archive.points[near] - self.centre) / (space.scale * self.spread)
         data = Data(u, reach[near], archive.counts[near], values)
-        every = priors(space.n)
-        refresh = self.fits % _REFRESHED == 0 or len(near) <= _ALWAYS_UP_TO or not self.priors
+        every = priors(space.n, c)
+        refresh = self.fits % c.refreshed == 0 or len(near) <= c.refreshed_up_to or not self.priors
         model = fit(data, noise, every if refresh else self.priors)
         self.priors = [one for one in every if one in model.priors or one in (every[0], every[8])]
         self.fits += 1
@@ -174,7 +160,7 @@ class Descent:
         matter = _matter(best.multipliers)
         data, origin = model.data, np.zeros(space.n)
         far = data.reach > 0.5
-        visible, hidden_share = _visibility(model, matter, space.n)
+        visible, hidden_share = _visibility(model, matter, space.constants)
         nearby = self._count_nearby(archive, space)
         self.multipliers, self.penalty, self.floor = best.multipliers, best.penalty, spread * hidden_share
         self.whole_design = False
@@ -204,7 +190,7 @@ class Descent:
         A step is judged by the precision-weighted mean of the model and of the calls; a radius shrinks only where an
         output differs from its model by more than the noise and the model's own error explain.
         """
-        i = archive.find(prediction.point)
+        i, c = archive.find(prediction.point), space.constants
         if i < 0:  # every call failed
             self.shrink()
             return Verdict(False, prediction.values, np.full(len(prediction.values), np.inf))
@@ -233,25 +219,25 @@ class Descent:
         accepted = bool(decrease > 0.0 or (limited and decrease > -uncertainty))
         good = decrease > 0.7 * promise and prediction.length > 0.8
         if limited:
-            self._spend_more(prediction, decrease < 2.0 * uncertainty, good and decrease > 2.0 * call_uncertainty)
+            self._spend_more(prediction, decrease < 2.0 * uncertainty, good and decrease > 2.0 * call_uncertainty, c)
         elif good:
-            self._grow(2.0)
+            self._grow(2.0, c)
         if not limited and decrease < 0.25 * promise:
             near = np.maximum(call_means[1:], prediction.values[1:]) + prediction.back_off > -margin
             weighty = prediction.multipliers > 1e-6 * max(1e-9, float(prediction.multipliers.max(initial=0.0)))
             relevant = np.concatenate([[True], weighty | near])
-            misfit = Misfit.of(prediction, call_means, archive.counts[i], archive.degrees, relevant)
-            self.after_misfit(misfit, prediction.nearby)
+            misfit = Misfit.of(prediction, call_means, archive.counts[i], archive.degrees, relevant, c.false_alarm)
+            self.after_misfit(misfit, prediction.nearby, c)
         if not limited and decrease > 0.5 * promise and self.limited:
             size, self.limited = self.design_size(context), self.limited - 1
             self.calls = max(size, int(self.calls / 1.6)) if self.limited else size
         if not prediction.visible:
-            self._grow(2.0)
+            self._grow(2.0, c)
         self._stretch(prediction, accepted, space)
         self.centre, self.steps = prediction.point if accepted else self.centre, self.steps + 1
         return Verdict(accepted, estimate, np.sqrt(variance))
 
-    def after_misfit(self, misfit: Misfit, nearby: int) -> None:
+    def after_misfit(self, misfit: Misfit, nearby: int, c: Constants) -> None:
         """Shrink the region where the models' form is wrong; else ask for more points, or for more calls.
 
         A smaller region would not help models that are only badly known: slopes are known less the smaller it is.
@@ -259,30 +245,30 @@ class Descent:
         for each coefficient of a quadratic, or as many as a fit takes.
         """
         n = len(self.centre)
-        if misfit.is_curvature and not misfit.is_bias and nearby < enough_points(n):
+        if misfit.is_curvature and not misfit.is_bias and nearby < enough_points(n, c):
             self.whole_design = True
         elif misfit.is_bias or misfit.is_curvature:
             self.radius = 0.5 * self.radius
         else:
             self.limited, self.calls = self.limited + 1, max(self.calls, 3 * n)
             if misfit.size < 0.7:
-                self._grow(1.4)
+                self._grow(1.4, c)
 
-    def _spend_more(self, prediction: Prediction, doubtful: bool, good: bool) -> None:
+    def _spend_more(self, prediction: Prediction, doubtful: bool, good: bool, c: Constants) -> None:
         """Take more calls to a step that is limited by noise, at a radius where they serve."""
         self.limited += 1
         more = self.limited > 1 and doubtful
         self.calls = int(1.6 * self.calls) + 1 if more else max(self.calls, 4 * len(self.centre))
         if good:
-            self._grow(2.0)
+            self._grow(2.0, c)
         # More calls at a radius whose bias shows are useless; a larger radius whose bias hides costs nothing.
         if prediction.largest_bias**2 > 4.0 / prediction.typical_count:
             self.radius *= 0.7
         elif prediction.largest_bias**2 < 0.25 / prediction.typical_count:
-            self._grow(1.4)
+            self._grow(1.4, c)
 
-    def _grow(self, factor: float) -> None:
-        self.radius = min(factor * self.radius, LARGEST_RADIUS)
+    def _grow(self, factor: float, c: Constants) -> None:
+        self.radius = min(factor * self.radius, c.widest_radius)
 
     def _stretch(self, prediction: Prediction, accepted: bool, space: Space) -> None:
         """Stretch the region along variables that step after step leaves by the same side, where it grows no more.
@@ -291,18 +277,19 @@ class Descent:
         crawl there. As in Rprop (Riedmiller and Braun, 1993), a direction that lasts doubles a length and one that
         changes halves it.
         """
+        c = space.constants
         if self.radius > self.peak:
             self.peak = self.radius
             return
         if not accepted:
             return
         step = (prediction.point - self.centre) / space.scale
-        direction = np.where(np.abs(step) >= _AT_BORDER * np.abs(step).max(), np.sign(step), 0.0)
+        direction = np.where(np.abs(step) >= c.at_border * np.abs(step).max(), np.sign(step), 0.0)
         turned = direction * self.pushes < 0.0
         pushes = np.where(direction * self.pushes > 0.0, self.pushes + direction, direction)
-        lasting = (np.abs(pushes) >= _PUSHES) & (prediction.length > _AT_BORDER)
-        factor = np.where(lasting, _STRETCH, np.where(turned, 1.0 / _STRETCH, 1.0))
-        self.length = np.clip(self.length * factor, 1.0, _LONGEST)
+        lasting = (np.abs(pushes) >= c.pushes) & (prediction.length > c.at_border)
+        factor = np.where(lasting, c.stretch, np.where(turned, 1.0 / c.stretch, 1.0))
+        self.length = np.clip(self.length * factor, 1.0, c.longest)
         self.pushes = np.where(lasting, np.sign(pushes), pushes)
 
 
@@ -314,14 +301,14 @@ class Verdict(NamedTuple):
     error: Array
 
 
-def most_points(n: int) -> int:
+def most_points(n: int, c: Constants) -> int:
     """Return the points of a fit at most."""
-    return _MOST_SMALL if n <= 15 else max(_MOST, _MOST_PER_VARIABLE * n)
+    return c.fit_points if n <= 15 else max(c.fit_points_large, c.fit_points_per_variable * n)
 
 
-def enough_points(n: int) -> int:
+def enough_points(n: int, c: Constants) -> int:
     """Return the points that tell the curvature as well as any: two for each coefficient of a quadratic model."""
-    return min((n + 1) * (n + 2), most_points(n))
+    return min((n + 1) * (n + 2), most_points(n, c))
 
 
 def _matter(multipliers: Array) -> np.ndarray:
@@ -329,9 +316,9 @@ def _matter(multipliers: Array) -> np.ndarray:
     return np.concatenate([[True], multipliers > 1e-6 * max(1.0, float(multipliers.max(initial=0.0)))])
 
 
-def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
+def _visibility(model: Model, matter: np.ndarray, c: Constants) -> tuple[bool, float]:
     """Return whether the model's changes stand out from the noise, and the share of the radius that hides curvature."""
-    near = np.flatnonzero(model.data.reach <= _NEAR)
+    near, n = np.flatnonzero(model.data.reach <= c.nearby), model.data.u.shape[1]
     if len(near) <= n + 1:
         return True, 0.0
     linear, quadratic = model.parts(near, np.flatnonzero(matter))
@@ -339,7 +326,7 @@ def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
     few = np.sqrt((n + 1) / len(near) / np.median(model.data.counts[near]))
     visible = bool(((linear + quadratic).std(axis=0) >= 1.5 * noise * few).any())
     bend = float((np.abs(quadratic).max(axis=0) / noise).max())
-    return visible, float(min(1.0, np.sqrt(_HIDDEN / max(bend, 1e-12))))
+    return visible, float(min(1.0, np.sqrt(c.hidden / max(bend, 1e-12))))
 
 
 def _violation(values: Array, prediction: Prediction) -> float:

@@ -17,15 +17,6 @@ from zoviz.solvers.sqp.last_calls import last_calls
 from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 from zoviz.solvers.sqp.sqp_run import SQPRun
 
-_FLAT = 1e-11
-"""A predicted decrease relative to max(1, |phi|) below which a run has come to its end."""
-_NARROWEST, _WIDEST = -2.0, 1.0
-"""Decimal exponents of a restart's first radius."""
-_PROGRESS = 0.9
-"""Share of the violation at the last restoration's beginning below which another one is worth while (chosen by us)."""
-_SEEN = 16
-"""Points whose values are kept to tell rounding."""
-
 
 @dataclass
 class Exact:
@@ -89,6 +80,7 @@ class Exact:
 
     def _run(self, context: StepContext | None, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for the values of one run; return the context of a step that asked for nothing, or showed roughness."""
+        c = box.constants
         run = self.run
         if not len(run.value):
             context = context or (yield ANEW)
@@ -106,27 +98,27 @@ class Exact:
                 space = box.scaled(run.length)
             run.measure_constants(slopes, curvatures, space)
             context = None
-            while not (accepted or run.is_over):
+            while not (accepted or run.is_over(c)):
                 context = context or (yield)
                 if run.spent >= longest_run(space.n):
                     return context
                 promise = run.solve(space, context.settings.trust_scale)
-                if not promise > _FLAT * max(1.0, abs(run.merit(run.value))):
+                if not promise > c.flat * max(1.0, abs(run.merit(run.value))):
                     break
                 point = run.ahead(space)
                 value = (yield from self._values("trial", point[None], context, box))[0]
-                if run.is_poor(value, promise):
+                if run.is_poor(value, promise, c):
                     context = yield
                     point, value = yield from self._correction(point, value, promise, context, box)
-                accepted = run.accepts(value, promise)
+                accepted = run.accepts(value, promise, c)
                 if accepted:
                     run.x, run.value = point, value
-                elif not (run.is_over or self.verdict) and context.left > derivatives.LINE_CALLS:
+                elif not (run.is_over(c) or self.verdict) and context.left > c.line_calls:
                     context = yield
                     if (yield from self._is_rough(context, box)):
                         return context
                 context = None
-            if not accepted and (run.is_restored or not run.polish()):
+            if not accepted and (run.is_restored(c) or not run.polish(c)):
                 return context
             if context is not None and self.runs > 1 and run.is_behind(self.best_value, box):
                 return context
@@ -137,7 +129,7 @@ class Exact:
         steps = run.offsets(space)
         values = yield from self._values("differences", derivatives.points(run.x, steps, space), context, box)
         if not run.central:
-            self._judge_rounding(values, quantum)
+            self._judge_rounding(values, quantum, box.constants.seen)
         slopes = derivatives.quotients(run.value, values, steps)
         missing = np.asarray(~np.isfinite(slopes).all(axis=1))
         if missing.any() and self.verdict != "rough":
@@ -155,7 +147,7 @@ class Exact:
         run.correct(space, context.settings.trust_scale, value)
         corrected = run.ahead(space)
         other = (yield from self._values("correction", corrected[None], context, box))[0]
-        if run.serves(other, value, promise):
+        if run.serves(other, value, promise, box.constants):
             return corrected, other
         run.step = step._replace(d=(point - run.x) / space.scale)
         return point, value
@@ -189,16 +181,16 @@ class Exact:
         values = yield "line", points
         self._keep_best(points, values, space)
         level = derivatives.noise_level(np.concatenate([self.run.value[None], values]))
-        rough = (level > derivatives.LARGEST_ROUGHNESS * self.run.size).any()
+        rough = (level > space.constants.roughness * self.run.size).any()
         self.verdict = "rough" if rough else "smooth"
         return rough
 
-    def _judge_rounding(self, values: Array, quantum: Callable[[Array, bool], Array]) -> None:
+    def _judge_rounding(self, values: Array, quantum: Callable[[Array, bool], Array], most: int) -> None:
         """Call functions rough whose values (q, 1 + m) at differences hardly change beside their rounding."""
         if self.precise.all():
             return
         base = self.run.value
-        self.seen = np.concatenate([self.seen, base[None]])[-_SEEN:]
+        self.seen = np.concatenate([self.seen, base[None]])[-most:]
         steps = np.where(self.precise, 0.0, differences.rounding(self.seen, values, quantum))
         self.precise = self.precise | ((steps == 0.0) & (np.isfinite(values) & (values != base)).any(axis=0))
         if differences.hidden(base, values, steps).any():
@@ -210,15 +202,19 @@ class Exact:
         Where no restoration gains any more the best point may be the least violated one around, and feasible ones are
         elsewhere: further restorations then count among the runs that begin at the best point.
         """
+        c = space.constants
         generator, share, last, m = context.generator, context.settings.restart_share, self.run, len(self.multipliers)
-        radius, penalty = 10.0 ** generator.uniform(_NARROWEST, _WIDEST), 10.0 ** generator.uniform(-1.0, 2.0)
+        radius, penalty = (
+            10.0 ** generator.uniform(c.first_radii[0], c.first_radii[1]),
+            10.0 ** generator.uniform(-1.0, 2.0),
+        )
         infeasible = not is_feasible(self.best_value[1:], space.tolerance)
         usable, violation = bool(np.isfinite(self.best_value).all()), float(self.best_value[1:].max(initial=0.0))
         # A restoration is two runs: the whole problem follows it.
         due = self.again + 2 * self.restorations < (1.0 - share) * self.runs
         if last.restoring:  # now the whole problem from where it led
             self.run = SQPRun.start(last.x, last.value, m, radius, penalty)
-        elif infeasible and usable and (due or violation < _PROGRESS * self.restored_from):
+        elif infeasible and usable and (due or violation < c.progress * self.restored_from):
             self.run = SQPRun.start(self.best, self.best_value, m, radius, 1.0, restoring=True)
             self.restorations, self.restored_from = self.restorations + 1, violation
         elif usable and not infeasible and self.again < (1.0 - share) * self.runs:

@@ -8,12 +8,7 @@ from zoviz.core.ranking import is_feasible
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import elastic_qp
 from zoviz.solvers.sqp.situation import Space, StepContext
-from zoviz.solvers.sqp.sqp_run import LARGEST_PENALTY, LEAST_VIOLATION, SQPRun
-
-_SPARE = (1.0, 4.0, 16.0, 64.0)
-"""Multiples of a violation by which the last calls keep away from a constraint."""
-_CHORD, _NO_ROOM = (1.0, 0.8, 0.5), 1e-2
-"""Shares of the way to where chords of the constraints meet 0 that the last calls try, and the least such way."""
+from zoviz.solvers.sqp.sqp_run import SQPRun
 
 
 def last_calls(run: SQPRun, best: Array, best_value: Array, context: StepContext, box: Space) -> Array:
@@ -36,13 +31,14 @@ def _retreats(run: SQPRun, space: Space, trust_scale: float, count: int) -> Arra
     Steps of the programme from the present point, with the last derivatives, at which constraints that it violates are
     to be met with 1, 4, 16 and 64 times their violation to spare: what a step leaves of them is of second order.
     """
+    c = space.constants
     points = np.empty((0, space.n))
     if not (run.slopes.size and run.hessian.size):
         return points
     h = (run.value / run.size)[1:]
-    for spare in _SPARE[:count]:
+    for spare in c.spare[:count]:
         model = run.model(space, trust_scale, h + spare * np.maximum(h, 0.0))
-        step = elastic_qp.steered(model, run.penalty, LARGEST_PENALTY, LEAST_VIOLATION)
+        step = elastic_qp.steered(model, run.penalty, c.largest_penalty, c.least_violation)
         points = np.concatenate([points, space.clip(run.x + space.scale * step.d)[None]])
     return points
 
@@ -52,13 +48,14 @@ def _chord(run: SQPRun, best: Array, best_value: Array, space: Space) -> Array:
 
     The first is where the chords of the violated constraints meet 0, and feasible where these are convex.
     """
+    c = space.constants
     inside, outside = best_value[1:], run.value[1:]
     if not is_feasible(inside, space.tolerance):
         return np.empty((0, space.n))
     violated = outside > space.tolerance
     room = np.maximum(-inside[violated], 0.0)
     share = float((room / (room + outside[violated])).min())
-    shares = share * np.array(_CHORD) if share > _NO_ROOM else np.empty(0)
+    shares = share * np.array(c.chord) if share > c.no_room else np.empty(0)
     return space.clip(best + shares[:, None] * (run.x - best))
 
 

@@ -16,34 +16,14 @@ from zoviz.solvers.sqp import derivatives
 from zoviz.solvers.sqp import race as races
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.candidate import Prediction
+from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.race import Race
 from zoviz.solvers.sqp.regression import design
 from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 
-_REPLICATES = (3, 8)
-"""Calls at the start that tell the noise: a fifteenth of the budget, within these limits."""
-_RADIUS = 0.25
-_SEVERAL_STARTS = 300
-"""Sweeps of n + 1 calls from which on the budget pays for coarse descents from several starts."""
-_MOST_STARTS, _COARSE_END = 7, 6
-"""Coarse descents at most, and how often one must be limited by noise until it ends."""
-_FIRST, _OTHER = 400, 120
-"""Sweeps that the first and the other coarse descents may take."""
-_COARSE = 0.5
-"""The share of the budget for coarse descents, of the share that begins elsewhere."""
-_PAIRED_EVERY = 10
-_UNLIKE = 10.0
-"""How many times as noisy as f, or less so, a constraint may be before it is divided."""
 _ROUND_OFF = 1e-12
 """Noise that is smaller beside the values is none."""
-_ENOUGH = 24.0
-"""Degrees of freedom of the noise below which trials are called twice while an output has shown none."""
-_MOST_FAILURES = 30
-_NEWEST = 48
-"""Points whose values tell how coarsely these are rounded."""
-_CAPACITY, _PER_VARIABLE = 1500, 12
-"""Points of the archive at most: so many, and so many per variable."""
 
 
 class Basin(NamedTuple):
@@ -129,15 +109,16 @@ class Noisy:
         quantum : Array, shape (1 + m,), optional
             The steps of outputs that are rounded.
         """
-        archive, _ = archives.add(archives.empty(box.n, values[0]), points, values, context.common)
-        repeats = max(0, int(np.clip(context.budget // 15, *_REPLICATES)) - len(points))
+        c = box.constants
+        archive, _ = archives.add(archives.empty(box.n, values[0], c), points, values, context.common)
+        repeats = max(0, int(np.clip(context.budget // 15, *c.replicates)) - len(points))
         value = archive.means[0] if len(archive.means) else values[0]
-        several, outputs = context.budget >= _SEVERAL_STARTS * (box.n + 1), values.shape[1]
-        nowhere = Descent.start(points[0], outputs - 1, _RADIUS, 1.0, several, 0)
+        several, outputs = context.budget >= c.several_starts * (box.n + 1), values.shape[1]
+        nowhere = Descent.start(points[0], outputs - 1, c.first_radius, 1.0, several, 0)
         arm = cls(points[0], value, archive, nowhere, np.ones(outputs), repeats)
         if quantum is not None:
-            arm.quantum, arm.repeats, arm.archive = quantum, 0, archives.with_rounding(archive, quantum)
-        arm.descent = arm._new_descent(points[0], several, context)
+            arm.quantum, arm.repeats, arm.archive = quantum, 0, archives.with_rounding(archive, quantum, c)
+        arm.descent = arm._new_descent(points[0], several, context, c)
         if quantum is not None:  # known without replicates
             arm._learn_noise(box)
         return arm
@@ -152,23 +133,23 @@ class Noisy:
         while not self.racing:
             context = context or (yield ANEW)
             self.descent.scale = context.settings.trust_scale
-            if self._descent_is_over(context):
+            if self._descent_is_over(context, box.constants):
                 self._end_descent(context, box)
                 if self.racing:
                     break
             points = self._design(context, box)
             yield from self._call("design", points, context, box)
-            self._learn_rounding(quantum)
+            self._learn_rounding(quantum, box.constants)
             context = yield
             self.descent.scale = context.settings.trust_scale
             if self.descent.is_stranded(self.archive, self._space(box)):
-                self._leave_failures()
+                self._leave_failures(box.constants)
                 continue
             prediction = self._predict(context, box)
             if len(self.quantum) and self.archive.find(prediction.point) >= 0:  # its value is known
                 self._judge(prediction, context, box)
                 continue
-            trial = np.tile(prediction.point, (self._trial_calls(context), 1))
+            trial = np.tile(prediction.point, (self._trial_calls(context, box.constants), 1))
             context = yield from self._call("trial", trial, context, box)
             self._judge(prediction, context, box)
             context = None
@@ -215,8 +196,9 @@ class Noisy:
 
     def _take(self, points: Array, values: Array, common: bool, box: Space) -> None:
         """Take in the values (q, 1 + m) at points (q, n)."""
+        c = box.constants
         archive, _ = archives.add(self.archive, points, values, common)
-        capacity = max(_CAPACITY, _PER_VARIABLE * box.n)
+        capacity = max(c.capacity, c.capacity_per_variable * box.n)
         self.archive = archives.trim(archive, self.descent.centre, self._space(box).scale, capacity)
         if self.race is not None:
             outputs, _ = self.pairs.joined(values, self.race.noise)
@@ -235,6 +217,7 @@ class Noisy:
         change on the way to far points of X: one that grows exponentially would have a unit in which neither its
         violation near the start nor its noise can be seen.
         """
+        c = box.constants
         self.repeats = 0
         # A start where values repeat tells nothing of the noise elsewhere.
         if not (self.archive.spread.any() or len(self.quantum)):
@@ -245,68 +228,70 @@ class Noisy:
             visible = noise > _ROUND_OFF * size
             if visible[0]:
                 ratios = np.where(visible, noise / noise[0], 1.0)
-                self.sizes = ratios / np.clip(ratios, 1.0 / _UNLIKE, _UNLIKE)
+                self.sizes = ratios / np.clip(ratios, 1.0 / c.unlike, c.unlike)
                 self.archive = archives.with_sizes(self.archive, self.sizes)
                 self.value = self.value / self.sizes
                 self.quantum = self.quantum / self.sizes if len(self.quantum) else self.quantum
-        if len(archives.surely_inside(self.archive, self.pairs, self._space(box).tolerance, races.SURE)):
+        if len(archives.surely_inside(self.archive, self.pairs, self._space(box).tolerance, c.sure)):
             self.start_f = float(self.archive.means[0, 0])
         self._return(self.x)
 
-    def _learn_rounding(self, quantum: Callable[[Array, bool], Array]) -> None:
+    def _learn_rounding(self, quantum: Callable[[Array, bool], Array], c: Constants) -> None:
         """Take the steps that rounded outputs have by their newest values, as they grow with these."""
         if len(self.quantum):
-            present = quantum(self.archive.means[-_NEWEST:] * self.sizes, True) / self.sizes
+            present = quantum(self.archive.means[-c.newest :] * self.sizes, True) / self.sizes
             self.quantum = np.where(present > 0.0, present, self.quantum)
-            self.archive = archives.with_rounding(self.archive, self.quantum)
+            self.archive = archives.with_rounding(self.archive, self.quantum, c)
 
     def _reserve(self, context: StepContext) -> int:
         """Return the calls that are kept for the race."""
         return 0 if len(self.quantum) else int(context.settings.verification_share * context.budget)
 
-    def _new_descent(self, centre: Array, coarse: bool, context: StepContext) -> Descent:
+    def _new_descent(self, centre: Array, coarse: bool, context: StepContext, c: Constants) -> Descent:
         """Return a descent from a centre (n,), with the calls that it may take."""
         budget, calls = context.budget, context.budget - context.left
         stop = budget - self._reserve(context)
         if coarse:
-            sweep, share = len(centre) + 1, _COARSE * context.settings.restart_share * budget
-            most = min(0.2 * share, _OTHER * sweep) if self.starts else min(0.5 * share, _FIRST * sweep)
+            sweep, share = len(centre) + 1, c.coarse_share * context.settings.restart_share * budget
+            most = min(0.2 * share, c.other_sweeps * sweep) if self.starts else min(0.5 * share, c.first_sweeps * sweep)
             stop = min(stop, int(calls + most) + 1)
-        return Descent.start(centre, len(self.sizes) - 1, _RADIUS, context.settings.penalty, coarse, stop)
+        return Descent.start(centre, len(self.sizes) - 1, c.first_radius, context.settings.penalty, coarse, stop)
 
-    def _descent_is_over(self, context: StepContext) -> bool:
+    def _descent_is_over(self, context: StepContext, c: Constants) -> bool:
         """Return whether the present descent has come to its end."""
         descent, calls = self.descent, context.budget - context.left
-        noise_bound = descent.coarse and descent.limited >= _COARSE_END
-        return descent.steps > 0 and (calls >= descent.stop or noise_bound or descent.failures > _MOST_FAILURES)
+        noise_bound = descent.coarse and descent.limited >= c.coarse_end
+        return descent.steps > 0 and (calls >= descent.stop or noise_bound or descent.failures > c.most_failures)
 
     def _end_descent(self, context: StepContext, box: Space) -> None:
         """Begin what follows a descent: another coarse one, the main one from the best basin, or the race."""
+        c = box.constants
         generator, budget, left = context.generator, context.budget, context.left
         if not self.descent.coarse:
             self.racing = left <= self._reserve(context) or left <= 2
             if not self.racing:  # every trial failed: from elsewhere
                 centre = elsewhere(self.starts, self.x, box, generator)
-                self.starts, self.descent = self.starts + 1, self._new_descent(centre, False, context)
+                self.starts, self.descent = self.starts + 1, self._new_descent(centre, False, context, c)
             return
         basin = self._basin(context, self._space(box))
         if self.basin is not None and (self.basin.excess, self.basin.f) <= (basin.excess, basin.f):
             basin = self.basin
         self.starts, self.basin = self.starts + 1, basin
-        if budget - left < _COARSE * context.settings.restart_share * budget and self.starts < _MOST_STARTS:
+        if budget - left < c.coarse_share * context.settings.restart_share * budget and self.starts < c.most_starts:
             centre = elsewhere((0, 2, 1)[(self.starts - 1) % 3], basin.centre, box, generator)
-            self.descent = self._new_descent(centre, True, context)
+            self.descent = self._new_descent(centre, True, context, c)
             return
-        self.descent = self._new_descent(basin.centre, False, context)
+        self.descent = self._new_descent(basin.centre, False, context, c)
         self.descent.radius, self.descent.penalty, self.descent.length = basin.radius, basin.penalty, basin.length
         if not len(self.safe) and self.archive.find(basin.centre) >= 0:
             self.x = basin.centre
 
     def _basin(self, context: StepContext, space: Space) -> Basin:
         """Return the end of a coarse descent; the worst there can be where its calls failed."""
+        c = space.constants
         descent = self.descent
-        if descent.failures > _MOST_FAILURES:
-            return Basin(np.inf, np.inf, descent.centre, _RADIUS, context.settings.penalty, descent.length)
+        if descent.failures > c.most_failures:
+            return Basin(np.inf, np.inf, descent.centre, c.first_radius, context.settings.penalty, descent.length)
         model = descent.fit(self.archive, self.pairs, space)
         values = model.value(np.zeros(space.n))
         uncertainty = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
@@ -328,31 +313,32 @@ class Noisy:
             points = np.where(known[:, None], context.generator.uniform(lower, upper, points.shape), points)
         return np.repeat(points, repeats, axis=0)
 
-    def _leave_failures(self) -> None:
+    def _leave_failures(self, c: Constants) -> None:
         """Shrink the region where so few calls gave values that nothing can be fitted; leave a coarse descent."""
         self.descent.shrink()
         if self.descent.coarse:  # there are other places to try
-            self.descent.failures = _MOST_FAILURES + 1
+            self.descent.failures = c.most_failures + 1
 
     def _predict(self, context: StepContext, box: Space) -> Prediction:
         """Return what the models, fitted to the archive, say of the next trial point, their minimiser."""
-        if self.descent.steps % _PAIRED_EVERY == 0:
-            self.pairs = archives.detected_pairs(self.pairs, self.archive)
-        self.pairs = archives.tested_pairs(self.pairs, self.archive)
+        c = box.constants
+        if self.descent.steps % c.paired_every == 0:
+            self.pairs = archives.detected_pairs(self.pairs, self.archive, c)
+        self.pairs = archives.tested_pairs(self.pairs, self.archive, c)
         return self.descent.predict(self.archive, self.pairs, self._space(box), context.settings.back_off)
 
-    def _trial_calls(self, context: StepContext) -> int:
+    def _trial_calls(self, context: StepContext, c: Constants) -> int:
         """Return how often a trial point is called: at least twice while the noise of an output has not been seen."""
         if len(self.quantum):
             return 1
-        unseen = self.archive.degrees < _ENOUGH and not self.archive.spread.all()
+        unseen = self.archive.degrees < c.enough_degrees and not self.archive.spread.all()
         return max(self.descent.trial_calls(context), 2 if unseen else 1)
 
     def _judge(self, prediction: Prediction, context: StepContext, box: Space) -> None:
         """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
         space = self._space(box)
         verdict = self.descent.judge(prediction, self.archive, self.pairs, context, space)
-        equal, uncertainty = self.pairs.paired(len(space.tolerance)), races.SURE * verdict.error[1:]
+        equal, uncertainty = self.pairs.paired(len(space.tolerance)), space.constants.sure * verdict.error[1:]
         h = verdict.estimate[1:]
         sure = np.where(equal, np.abs(h) - uncertainty, h + uncertainty) <= space.tolerance
         if sure.all() and np.isfinite(verdict.error).all() and verdict.estimate[0] < self.safe_f:
@@ -363,7 +349,8 @@ class Noisy:
 
     def _call_anywhere(self, context: StepContext, box: Space) -> Asks:
         """Ask for values anywhere, as nothing can be fitted, and return the best point."""
-        turns = range(min(context.left, _CAPACITY))
+        c = box.constants
+        turns = range(min(context.left, c.capacity))
         points = np.array([elsewhere(turn, self.x, box, context.generator) for turn in turns])
         yield from self._call("race", points, context, box)
         if self.race is not None:
@@ -380,7 +367,7 @@ class Noisy:
             others.append(box.start)
         if race is None:
             race = races.begin(self.descent, self.archive, self.pairs, others, space, back_off)
-        elif race.is_over(space.tolerance, context.left):
+        elif race.is_over(space, context.left):
             race = races.again(race, self.descent, self.archive, self.pairs, others, space, back_off, context.left)
         self.race = race
         yield from self._call("race", race.calls(context.left), context, box)
@@ -388,8 +375,8 @@ class Noisy:
 
     def _end_round(self, race: Race, box: Space) -> None:
         """Take the leader of the race as the point to be returned, and drop those that have lost."""
-        tolerance = self._space(box).tolerance
-        self.race = race = race.eliminate(tolerance)
-        best = race.leader(tolerance)
+        space = self._space(box)
+        self.race = race = race.eliminate(space)
+        best = race.leader(space)
         self.descent.centre = race.points[best]
         self._return(race.points[best] if race.counts[best] > 0 else self.x)

@@ -10,27 +10,9 @@ from zoviz.core.types import Array
 from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp.archive import Archive, Pairs
-from zoviz.solvers.sqp.descent import LARGEST_RADIUS, Descent
+from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.situation import Space
 
-SURE, _PROOF = 2.0, 3.0
-"""Standard errors by which a point must be feasible to count as such, or worse to be dropped; and by which it must
-violate to count as infeasible: there are several looks at several rows."""
-_AS_WELL_KNOWN = 2.0
-"""An equality that is known so many times worse at one candidate than at another counts as violated by the rest."""
-_AT_ODDS = 4.0
-"""Standard deviations between model and calls from which on the model does not count there."""
-_RADIUS = 0.7
-"""The part of the trust region in which the models are trusted to the end."""
-_BACKED_OFF = (0.33, 1.0, 2.0)
-"""Candidates of the model: with so many times the usual back-off."""
-_MORE_CAUTION = 2.0
-"""Where no candidate is confirmed, the next race's are backed off so many times as far, and where all surely violate
-the trust region is so many times as large."""
-_INSIDE = 3.0
-"""Standard errors by which all constraints hold at a point of the archive that is an answer of last resort."""
-_SHARE_OF_CALLS = 1.0 / 3.0
-"""The part of the calls left that a compromise may expect: it and the leader share a half of them, with others."""
 _TINY = 1e-300
 
 
@@ -67,36 +49,37 @@ class Race(NamedTuple):
     caution: float = 1.0
     penalty: float = 0.0
 
-    def is_over(self, tolerance: Array, left: int) -> bool:
-        """Return whether a race is decided, has none within ``tolerance`` (m,) for sure, or a compromise to try."""
+    def is_over(self, space: Space, left: int) -> bool:
+        """Return whether a race is decided, has none within the tolerance for sure, or a compromise to try."""
         decided = self.alive.sum() == 1
-        return bool(decided or not self.is_confirmed(tolerance) or self.compromise(tolerance, left))
+        return bool(decided or not self.is_confirmed(space) or self.compromise(space, left))
 
-    def compromise(self, tolerance: Array, left: int) -> list[Array]:
+    def compromise(self, space: Space, left: int) -> list[Array]:
         """Return the point (n,) between a better candidate outside and a confirmed leader where constraints hold.
 
         Constraints are interpolated, and are to hold by the standard errors of a third of the calls that are left.
         There is none where no leader is confirmed, and where no candidate outside is better by more than the noise.
         """
-        merit, error = self.merits()
-        possible, _ = self.excess(tolerance)
-        best = self.leader(tolerance)
-        better = merit + SURE * np.hypot(error, error[best]) < merit[best]
+        c = space.constants
+        merit, error = self.merits(space)
+        possible, _ = self.excess(space)
+        best = self.leader(space)
+        better = merit + c.sure * np.hypot(error, error[best]) < merit[best]
         outside = better & (possible > 0.0) & (self.counts > 0)
         if possible[best] > 0.0 or not outside.any():
             return []
         nearest = int(np.argmin(np.where(outside, possible, np.inf)))
-        margin = SURE * self.noise[1:] / np.sqrt(max(_SHARE_OF_CALLS * left, 1.0)) - tolerance
-        h = self.estimates()[0][:, 1:] + margin
+        margin = c.sure * self.noise[1:] / np.sqrt(max(c.share_of_calls * left, 1.0)) - space.tolerance
+        h = self.estimates(space)[0][:, 1:] + margin
         rows = ~self.equal & (h[nearest] > 0.0) & (h[best] < h[nearest])
         share = float((h[nearest, rows] / (h[nearest, rows] - h[best, rows])).max(initial=0.0))
         way = self.points[best] - self.points[nearest]
         return [self.points[nearest] + share * way] if 0.0 < share < 1.0 else []
 
-    def is_confirmed(self, tolerance: Array) -> bool:
-        """Return whether the leader of a race is feasible, to ``tolerance`` (m,), by all of its standard errors."""
-        possible, _ = self.excess(tolerance)
-        return bool(possible[self.leader(tolerance)] <= 0.0)
+    def is_confirmed(self, space: Space) -> bool:
+        """Return whether the leader of a race is feasible, to the tolerance, by all of its standard errors."""
+        possible, _ = self.excess(space)
+        return bool(possible[self.leader(space)] <= 0.0)
 
     def calls(self, left: int) -> Array:
         """Return the points (q, n) of a race's next round: half of the calls left, shared among the live candidates."""
@@ -118,45 +101,50 @@ class Race(NamedTuple):
                 counts[i] += more
         return self._replace(counts=counts, means=means)
 
-    def estimates(self) -> tuple[Array, Array]:
+    def estimates(self, space: Space) -> tuple[Array, Array]:
         """Return estimates of all outputs at all candidates and their standard errors, (k, 1 + m) each.
 
         The precision-weighted mean of model and calls; the calls alone where the two are at odds.
         """
+        c = space.constants
         counts = np.maximum(self.counts, _TINY)[:, None]
         of_calls = np.square(self.noise) / counts
         of_model = np.maximum(np.square(self.errors), _TINY)
-        odd = np.abs(self.predicted - self.means) > _AT_ODDS * np.sqrt(of_model + of_calls)
+        odd = np.abs(self.predicted - self.means) > c.at_odds * np.sqrt(of_model + of_calls)
         precision = np.where(odd & (self.counts[:, None] > 0), 0.0, 1.0 / of_model)
         variance = 1.0 / (precision + 1.0 / of_calls)
         return variance * (precision * self.predicted + self.means / of_calls), np.sqrt(variance)
 
-    def excess(self, tolerance: Array) -> tuple[Array, Array]:
-        """Return the violations (k,) beyond ``tolerance`` (m,) that are possible by the estimates, and the certain."""
-        estimate, error = self.estimates()
+    def excess(self, space: Space) -> tuple[Array, Array]:
+        """Return the violations (k,) beyond the tolerance that are possible by the estimates, and the certain."""
+        c = space.constants
+        estimate, error = self.estimates(space)
         h, error = estimate[:, 1:], error[:, 1:]
         # An equality cannot be told to hold; it counts as met unless it is told not to, where it is known as well as
         # anywhere: else the candidate of the fewest calls would always pass.
-        unknown = error - _AS_WELL_KNOWN * error.min(axis=0)
-        upper = np.where(self.equal, np.maximum(np.abs(h) - SURE * error, SURE * unknown), h + SURE * error) - tolerance
-        lower = np.where(self.equal, np.abs(h), h) - _PROOF * error - tolerance
+        unknown = error - c.as_well_known * error.min(axis=0)
+        upper = (
+            np.where(self.equal, np.maximum(np.abs(h) - c.sure * error, c.sure * unknown), h + c.sure * error)
+            - space.tolerance
+        )
+        lower = np.where(self.equal, np.abs(h), h) - c.proof * error - space.tolerance
         return upper.max(axis=1, initial=0.0), lower.max(axis=1, initial=0.0)
 
-    def merits(self) -> tuple[Array, Array]:
+    def merits(self, space: Space) -> tuple[Array, Array]:
         """Return f with a penalty for the violation of equalities, and its standard error, (k,) each.
 
         By f alone the candidate would win that misses an equality by the most that noise hides.
         """
-        estimate, error = self.estimates()
+        estimate, error = self.estimates(space)
         violation = np.maximum(estimate[:, 1:], 0.0)[:, self.equal].sum(axis=1)
         doubt = np.square(error[:, 1:])[:, self.equal].sum(axis=1) / 2.0  # both rows of a pair are one output
         return estimate[:, 0] + self.penalty * violation, np.sqrt(np.square(error[:, 0]) + self.penalty**2 * doubt)
 
-    def leader(self, tolerance: Array) -> int:
-        """Return the index of the best candidate: least merit if surely within ``tolerance`` (m,), else least doubt."""
-        merit, _ = self.merits()
-        possible, certain = self.excess(tolerance)
-        finite = np.isfinite(self.estimates()[0]).all(axis=1) & np.isfinite(possible)
+    def leader(self, space: Space) -> int:
+        """Return the index of the best candidate: least merit if surely within the tolerance, else least doubt."""
+        merit, _ = self.merits(space)
+        possible, certain = self.excess(space)
+        finite = np.isfinite(self.estimates(space)[0]).all(axis=1) & np.isfinite(possible)
         possible = np.where(finite, possible, np.inf)
         sure = possible <= 0.0
         if sure.any():
@@ -164,14 +152,15 @@ class Race(NamedTuple):
         undecided = finite & (certain <= 0.0)
         return int(np.argmin(np.where(undecided | ~undecided.any(), possible, np.inf)))
 
-    def eliminate(self, tolerance: Array) -> Race:
-        """Return a race without candidates surely beyond ``tolerance`` (m,) or surely worse than a feasible leader."""
-        merit, error = self.merits()
-        possible, certain = self.excess(tolerance)
-        best = self.leader(tolerance)
+    def eliminate(self, space: Space) -> Race:
+        """Return a race without candidates surely beyond the tolerance or surely worse than a feasible leader."""
+        c = space.constants
+        merit, error = self.merits(space)
+        possible, certain = self.excess(space)
+        best = self.leader(space)
         alive = self.alive & ~((certain > 0.0) & (certain[best] <= 0.0))
         if possible[best] <= 0.0:
-            worse = merit - merit[best] > SURE * np.hypot(error, error[best])
+            worse = merit - merit[best] > c.sure * np.hypot(error, error[best])
             alive &= ~worse
         alive[best] = True
         return self._replace(alive=alive)
@@ -190,12 +179,13 @@ def begin(
 
     The back-offs are the usual ones times ``caution``.
     """
+    c = space.constants
     m, model = len(descent.multipliers), descent.fit(archive, pairs, space)
     spread, equal = descent.spread, pairs.paired(m)
-    trust = _RADIUS * min(1.0, descent.scale * descent.radius / spread)
+    trust = c.race_radius * min(1.0, descent.scale * descent.radius / spread)
     region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
     points = [descent.centre, *others]
-    for factor in _BACKED_OFF if m else (1.0,):
+    for factor in c.backed_off if m else (1.0,):
         cautious = candidates.candidate(model, region, descent.penalty, equal, caution * factor * back_off, 3.0)
         points.append(space.clip(descent.centre + space.scale * spread * cautious.u))
     distinct = np.array([one for i, one in enumerate(points) if not any((one == two).all() for two in points[:i])])
@@ -226,12 +216,13 @@ def again(
     backed off farther; where all candidates surely violate, the trust region grows, too, and the point of the archive
     with the lowest f among those that are surely feasible takes part.
     """
+    c = space.constants
     tolerance = space.tolerance
-    if race.is_confirmed(tolerance):
-        others = [*others, *race.compromise(tolerance, left)]
+    if race.is_confirmed(space):
+        others = [*others, *race.compromise(space, left)]
         return begin(descent, archive, pairs, others, space, back_off)
-    _, certain = race.excess(tolerance)
+    _, certain = race.excess(space)
     if (certain > 0.0).all():
-        descent.radius = min(_MORE_CAUTION * descent.radius, LARGEST_RADIUS)
-        others = [*others, *archives.surely_inside(archive, pairs, tolerance, _INSIDE)]
-    return begin(descent, archive, pairs, others, space, back_off, _MORE_CAUTION * race.caution)
+        descent.radius = min(c.more_caution * descent.radius, c.widest_radius)
+        others = [*others, *archives.surely_inside(archive, pairs, tolerance, c.inside)]
+    return begin(descent, archive, pairs, others, space, back_off, c.more_caution * race.caution)

@@ -7,22 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.situation import Space
 
-CURVATURES = (0.03, 0.3, 3.0, 30.0, 300.0, 3e3, 3e4)
-"""Prior standard deviations of second derivatives, in units of the noise, that restricted likelihood chooses from."""
-BIASES = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-"""The same of the model's own error at |u| = 1, which grows as |u|^3."""
-_MOST_BIASED, _LEAST_BIASED = 0.7, 0.002
-"""Ratios of the second to the first between which combinations are tried."""
-_DIAGONAL_FROM = 8
-"""Variables from which on a diagonal Hessian is tried too."""
-_FULL_UP_TO = 150
-"""Variables up to which a full one is tried: a fit takes tenths of a second there."""
 _RIDGE, _ROUND_OFF = 1e-10, 1e-13
 _FULL, _DIAGONAL = 0, 1
-_NEAR_BOUND = 0.3
-"""Less room than this share of the radius on one side, and a coordinate takes three levels of the clipped interval."""
 
 
 class Prior(NamedTuple):
@@ -52,15 +41,15 @@ class Data(NamedTuple):
     values: Array
 
 
-def priors(n: int) -> list[Prior]:
+def priors(n: int, c: Constants) -> list[Prior]:
     """Return the priors among which a fit in n variables chooses: kinds of Hessian, curvatures and biases combined."""
-    kinds = ([_FULL] if n <= _FULL_UP_TO else []) + ([_DIAGONAL] if n >= _DIAGONAL_FROM else [])
+    kinds = ([_FULL] if n <= c.full_up_to else []) + ([_DIAGONAL] if n >= c.diagonal_from else [])
     return [
         Prior(kind, curvature, bias)
         for kind in kinds
-        for curvature in CURVATURES
-        for bias in BIASES
-        if bias <= _MOST_BIASED * curvature and (bias >= _LEAST_BIASED * curvature or bias == BIASES[0])
+        for curvature in c.curvatures
+        for bias in c.biases
+        if bias <= c.most_biased * curvature and (bias >= c.least_biased * curvature or bias == c.biases[0])
     ]
 
 
@@ -293,6 +282,7 @@ def design(centre: Array, radius: float, count: int, space: Space, generator: np
     beyond n random in {-1, 0, 1}; each with its mirror image. Random square blocks of signs would be ill-conditioned:
     noise amplified, and then exploited by the optimiser.
     """
+    c = space.constants
     n = space.n
     half = (count + 1) // 2
     if generator.random() < 0.5:
@@ -309,7 +299,7 @@ def design(centre: Array, radius: float, count: int, space: Space, generator: np
     reach = radius * space.scale
     lower, upper = np.maximum(space.lower, centre - reach), np.minimum(space.upper, centre + reach)
     above, below = upper - centre, centre - lower
-    clipped = (above < _NEAR_BOUND * reach) | (below < _NEAR_BOUND * reach)
+    clipped = (above < c.near_bound * reach) | (below < c.near_bound * reach)
     inside = centre + np.where(rows > 0.0, rows * above, rows * below)
     points = np.where(clipped, (lower + upper) / 2.0 + rows * (upper - lower) / 2.0, inside)
-    return space.clip(np.where(clipped & (generator.random(points.shape) < _NEAR_BOUND), centre, points))
+    return space.clip(np.where(clipped & (generator.random(points.shape) < c.near_bound), centre, points))

@@ -11,31 +11,9 @@ from zoviz.core.types import Array
 from zoviz.solvers import differences
 from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.sqp import derivatives, elastic_qp
+from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
 from zoviz.solvers.sqp.situation import Space
-
-LARGEST_PENALTY, LEAST_VIOLATION = 1e6, 1e-9
-"""Limits of the steering without noise."""
-_SMALL_RADIUS, _LARGEST_RADIUS = 1e-9, 1e4
-_POLISHING_RADIUS = 1e-2
-_STALLED, _TINY_DECREASE = 6, 1e-8
-"""So many accepted steps in a row of so small a relative decrease end a run too."""
-_ACCEPTED, _POOR, _FAIR, _CORRECTED, _GOOD = 1e-4, 0.1, 0.3, 0.25, 0.7
-"""Ratios of the actual to the predicted decrease: the least that is accepted, those at which the region shrinks, below
-which a second-order correction is tried, and above which the region grows."""
-_GROWTH = 2.5
-_RESTORED = 1e-9
-"""The violation at which a restoration ends."""
-_APART = 100.0
-"""Ratio of the longest to the shortest of the lengths that slopes suggest, from which on variables take them."""
-_LINEAR_REACH = 1e3
-"""How much farther than the others a step may go along variables that enter linearly (30 did as well)."""
-_NOTICEABLE = 1e-2
-"""A move in unit lengths over which a variable's curvature would show in the slopes."""
-_FLATTEST = 1e-4
-"""Least curvature along a variable, relative to the largest, in a Hessian that begins as a diagonal."""
-_NEAR = 1e-2
-"""Excess over the lowest f, relative to it, up to which it is worth while to polish a run's end."""
 
 
 def _none() -> Array:
@@ -113,10 +91,9 @@ class SQPRun:
         """
         return self.moved & ~self.curved & bool(self.curved.any())
 
-    @property
-    def reach(self) -> Array:
+    def reach(self, c: Constants) -> Array:
         """How far the region reaches along every variable (n,), in radii: models are exact along linear ones."""
-        return np.where(self.linear, _LINEAR_REACH, 1.0)
+        return np.where(self.linear, c.linear_reach, 1.0)
 
     @property
     def multipliers(self) -> Array:
@@ -136,7 +113,7 @@ class SQPRun:
 
     def model(self, space: Space, trust_scale: float, value: Array) -> Linearisation:
         """Return the programme of a step from x in scaled variables, with these values (m,) of the constraints."""
-        radius = self.radius * trust_scale * self.reach
+        radius = self.radius * trust_scale * self.reach(space.constants)
         gradient = np.zeros(space.n) if self.restoring else self.slopes[:, 0] * space.scale
         lower = np.maximum(-radius, (space.lower - self.x) / space.scale)
         upper = np.minimum(radius, (space.upper - self.x) / space.scale)
@@ -148,13 +125,14 @@ class SQPRun:
 
     def solve(self, space: Space, trust_scale: float) -> float:
         """Make the next step, set the penalty by it, and return the decrease of the merit that it promises."""
+        c = space.constants
         h = (self.value / self.size)[1:]
         if not self.hessian.size:
             size = np.abs(self.slopes[:, 0] * space.scale).max()
             identity = np.eye(space.n) * (1e-3 if self.restoring else np.clip(size, 1e-3, 1.0))
             self.hessian, self.fresh = self._flat(identity), True
         model = self.model(space, trust_scale, h)
-        self.step = step = elastic_qp.steered(model, self.penalty, LARGEST_PENALTY, LEAST_VIOLATION)
+        self.step = step = elastic_qp.steered(model, self.penalty, c.largest_penalty, c.least_violation)
         largest, violation, self.penalty = step.largest_multiplier, float(np.maximum(h, 0.0).sum()), step.penalty
         if self.penalty < 1.1 * largest:
             self.penalty = 1.5 * largest
@@ -163,9 +141,9 @@ class SQPRun:
         decrease = model.gradient @ step.d + 0.5 * step.d @ self.hessian @ step.d
         return float(-decrease + self.penalty * (violation - step.violation))
 
-    def is_poor(self, value: Array, promise: float) -> bool:
+    def is_poor(self, value: Array, promise: float, c: Constants) -> bool:
         """Return whether a step fell short because of constraints that curve, so that a correction may serve."""
-        poor = not self.merit(self.value) - self.merit(value) > _CORRECTED * promise
+        poor = not self.merit(self.value) - self.merit(value) > c.corrected * promise
         curved = np.isfinite(value[1:]).all() and np.maximum(value[1:], 0.0).sum() > 0.0
         return bool(poor and curved and np.abs(self.step.d).max() > 1e-8)
 
@@ -175,47 +153,45 @@ class SQPRun:
         correction = elastic_qp.solve(self.model(space, trust_scale, shifted), self.penalty)
         self.step = self.step._replace(d=correction.d)
 
-    def serves(self, corrected: Array, value: Array, promise: float) -> bool:
+    def serves(self, corrected: Array, value: Array, promise: float, c: Constants) -> bool:
         """Return whether a correction's values (1 + m,) gain something, and more than the step's own.
 
         A correction that leads back to x would tell nothing about the region: refused, it would shrink it to nothing.
         """
         present, first, second = self.merit(self.value), self.merit(value), self.merit(corrected)
-        return second < first and present - second > _ACCEPTED * promise
+        return second < first and present - second > c.accepted * promise
 
-    def accepts(self, value: Array, promise: float) -> bool:
+    def accepts(self, value: Array, promise: float, c: Constants) -> bool:
         """Return whether a step to these values (1 + m,) is accepted, and set the radius."""
         present = self.merit(self.value)
         decrease = present - self.merit(value)
         ratio = decrease / promise if np.isfinite(decrease) else -1.0
-        length = float((np.abs(self.step.d) / self.reach).max())
-        if ratio > _GOOD and length > _GOOD * self.radius:
-            self.radius = min(_GROWTH * self.radius, _LARGEST_RADIUS)
-        elif ratio < _POOR:
+        length = float((np.abs(self.step.d) / self.reach(c)).max())
+        if ratio > c.good and length > c.good * self.radius:
+            self.radius = min(c.growth * self.radius, c.large_radius)
+        elif ratio < c.poor:
             shorter = min(0.5 * self.radius, 0.5 * length)
             self.radius = shorter if np.isfinite(value).all() else 0.2 * min(self.radius, length)
-        elif ratio < _FAIR:
+        elif ratio < c.fair:
             self.radius = max(0.5 * length, 0.5 * self.radius)
-        if ratio > _ACCEPTED:
-            self.stall = self.stall + 1 if decrease < _TINY_DECREASE * max(1.0, abs(present)) else 0
-        return ratio > _ACCEPTED
+        if ratio > c.accepted:
+            self.stall = self.stall + 1 if decrease < c.tiny_decrease * max(1.0, abs(present)) else 0
+        return ratio > c.accepted
 
-    @property
-    def is_restored(self) -> bool:
+    def is_restored(self, c: Constants) -> bool:
         """Whether the run was a restoration, and has reached its aim."""
-        return bool(self.restoring and np.maximum(self.value[1:], 0.0).max(initial=0.0) < _RESTORED)
+        return bool(self.restoring and np.maximum(self.value[1:], 0.0).max(initial=0.0) < c.restored)
 
-    @property
-    def is_over(self) -> bool:
+    def is_over(self, c: Constants) -> bool:
         """Whether it is, the region has become too small, or steps gain nothing."""
-        return self.is_restored or self.radius < _SMALL_RADIUS or self.stall >= _STALLED
+        return self.is_restored(c) or self.radius < c.small_radius or self.stall >= c.stalled
 
-    def polish(self) -> bool:
+    def polish(self, c: Constants) -> bool:
         """Go on from x with central differences and a fresh Hessian; return False where that was done before."""
         if self.central:
             return False
         self.central, self.slopes, self.hessian = True, _none(), _none()
-        self.radius, self.stall = max(self.radius, _POLISHING_RADIUS), 0
+        self.radius, self.stall = max(self.radius, c.polishing_radius), 0
         return True
 
     def measure_constants(self, slopes: Array, curvatures: Array | None, space: Space) -> None:
@@ -223,11 +199,12 @@ class SQPRun:
 
         Where there is no Hessian yet it begins with the ``curvatures`` (n, 1 + m), if they were taken.
         """
+        c = space.constants
         slopes = slopes / self.size
         step, before, scale = (self.x - self.last_x) / space.scale, self.slopes, space.scale[:, None]
         if before.size:
             self.curved = self.curved | ~derivatives.alike(before * scale, slopes * scale)
-            self.moved = self.moved | (np.abs(self.x - self.last_x) > _NOTICEABLE * space.scale)
+            self.moved = self.moved | (np.abs(self.x - self.last_x) > c.noticeable * space.scale)
         hessian = self.hessian
         if curvatures is not None:
             hessian, self.fresh = self._diagonal(curvatures, space), False
@@ -246,9 +223,10 @@ class SQPRun:
         length, only better than none. A constraint whose slope happens to vanish there is in units of its value, up to
         those of the others.
         """
+        c = space.constants
         length = equilibrate((slopes * space.scale[:, None]).T).length
         length /= np.exp(np.median(np.log(length)))
-        self.length = np.ones(space.n) if length.max() < _APART * length.min() else length
+        self.length = np.ones(space.n) if length.max() < c.apart * length.min() else length
         steepest = np.abs(slopes * (space.scale * self.length)[:, None]).max(axis=0)
         of_rows = np.maximum(steepest[1:], np.minimum(np.abs(self.value[1:]), np.median(steepest)))
         size = np.append(steepest[0], of_rows)
@@ -256,11 +234,12 @@ class SQPRun:
 
     def _diagonal(self, curvatures: Array, space: Space) -> Array:
         """Return the diagonal (n, n) of the Lagrangian's Hessian, from second derivatives (n, 1 + m); else empty."""
+        c = space.constants
         weights = np.append(0.0 if self.restoring else 1.0, self.step.multipliers) / self.size
         diagonal = np.abs(curvatures @ weights) * space.scale**2
         largest = diagonal.max()
         useful = np.isfinite(largest) and largest > 0.0
-        return np.diag(np.maximum(diagonal, _FLATTEST * largest)) if useful else _none()
+        return np.diag(np.maximum(diagonal, c.flattest * largest)) if useful else _none()
 
     def _flat(self, hessian: Array) -> Array:
         """Return the Hessian (n, n) without the curvature that it was given along linear variables."""
@@ -275,6 +254,7 @@ class SQPRun:
 
     def is_behind(self, best: Array, space: Space) -> bool:
         """Return whether the run's last part, which gains digits, could not bring f near that of the best point."""
+        c = space.constants
         if self.restoring or not is_feasible(best[1:], space.tolerance):
             return False
-        return bool(self.value[0] - best[0] > _NEAR * abs(best[0]))
+        return bool(self.value[0] - best[0] > c.near_best * abs(best[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from zoviz.solvers import differences
 from zoviz.solvers.base import Solver
 from zoviz.solvers.batches import ANEW, Course, Loop, Loops
 from zoviz.solvers.replica_batches import evaluate_each
+from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.noisy import Noisy
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
@@ -51,9 +53,9 @@ class Replica:
     exact: Exact | None = None
     noisy: Noisy | None = None
 
-    def loop(self, oracle: Oracle) -> Loop:
+    def loop(self, oracle: Oracle, constants: Constants) -> Loop:
         """Ask for the start's values again, and go on by differences where they are the same, else by regression."""
-        space = _space(self.start, oracle)
+        space = _space(self.start, oracle)._replace(constants=constants)
         if not space.n:
             return
         if self.exact is None and self.noisy is None:
@@ -192,6 +194,13 @@ class ZOSQP(Solver):
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
+    constants = param.Dict(
+        default={},
+        precedence=-1,
+        label="Constants",
+        doc="Other values of constants of the method, by their names in zoviz/solvers/sqp/constants.py.",
+    )
+
     def begin_again(self, state: SQPState, x: Array, oracle: Oracle, streams: Streams) -> SQPState:
         """Return the state of a new beginning at x (R, n), in the arm that the values there call for."""
         return self.init(x, oracle, streams)
@@ -212,6 +221,7 @@ class ZOSQP(Solver):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
+        Constants.of(self.constants)  # a wrong name is found here
         self._loops = Loops()
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
@@ -221,7 +231,7 @@ class ZOSQP(Solver):
         for x, first in zip(x0, values, strict=True):
             replicas.append(Replica(x, first, np.zeros(oracle.n)))
             replicas[-1].scale[free] = _space(x, oracle).scale
-        courses = self._loops.begin(replicas, lambda one: one.loop(oracle), x0[:, free], "start")
+        courses = self._loops.begin(replicas, self._loop(oracle), x0[:, free], "start")
         return self._state(courses, oracle)
 
     def step(self, state: SQPState, oracle: Oracle, streams: Streams) -> tuple[SQPState, Info]:
@@ -244,9 +254,13 @@ class ZOSQP(Solver):
             whole = [box.embed(own.reshape(len(own), int(box.variable.sum()))) for own in points]
             return _outputs(evaluate_each(oracle, whole, state.x, breadth).value)
 
-        courses = self._loops.step(state.courses, contexts, lambda one: one.loop(oracle), oracle, _PURPOSES, evaluate)
+        courses = self._loops.step(state.courses, contexts, self._loop(oracle), oracle, _PURPOSES, evaluate)
         after = self._state(courses, oracle)
         return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
+
+    def _loop(self, oracle: Oracle) -> Callable[[Replica], Loop]:
+        """Return what begins the loop of a replica."""
+        return lambda replica: replica.loop(oracle, Constants.of(self.constants))
 
     def close(self) -> None:
         """Let go of the loops."""
@@ -295,7 +309,7 @@ class ZOSQP(Solver):
         exact, noisy = course.now.exact, course.now.noisy
         if exact is not None:
             centre[free] = exact.run.x
-            reach[free] *= exact.run.length * exact.run.reach
+            reach[free] *= exact.run.length * exact.run.reach(Constants.of(self.constants))
         elif noisy is not None:
             centre[free] = noisy.descent.centre
         points = np.repeat(state.x[:1], len(course.probes), axis=0)
