@@ -110,23 +110,6 @@ __all__ = [
     "ZOiALM",
 ]
 
-class ALSPG(_ALSPG):
-    penalty_growth: float
-    window: int
-    memory: int
-    restarts: bool
-    elsewhere: float
-    def __init__(
-        self,
-        *,
-        penalty_growth: float = 4.0,
-        window: int = 5,
-        memory: int = 10,
-        restarts: bool = True,
-        elsewhere: float = 0.5,
-        name: str | None = None,
-    ) -> None: ...
-
 class DSZOG(_DSZOG):
     primal_step: float | None
     dual_step: float | None
@@ -223,27 +206,6 @@ class ProximalPoint(_ProximalPoint):
         name: str | None = None,
     ) -> None: ...
 
-class ZOSQP(_ZOSQP):
-    trust_scale: float
-    restart_share: float
-    batch_multiplier: float
-    penalty: float
-    back_off: float
-    verification_share: float
-    constants: Mapping[str, Any]
-    def __init__(
-        self,
-        *,
-        trust_scale: float = 1.0,
-        restart_share: float = 0.7,
-        batch_multiplier: float = 1.0,
-        penalty: float = 1.0,
-        back_off: float = 3.0,
-        verification_share: float = 0.1,
-        constants: Mapping[str, Any] = ...,
-        name: str | None = None,
-    ) -> None: ...
-
 class ZOiALM(_ZOiALM):
     tolerance: float | None
     dual_step: float | None
@@ -324,6 +286,23 @@ class ALBO(_ALBO):
         candidates: int = 400,
         restarts: int = 3,
         feasibility_level: float = 0.95,
+        name: str | None = None,
+    ) -> None: ...
+
+class ALSPG(_ALSPG):
+    penalty_growth: float
+    window: int
+    memory: int
+    restarts: bool
+    elsewhere: float
+    def __init__(
+        self,
+        *,
+        penalty_growth: float = 4.0,
+        window: int = 5,
+        memory: int = 10,
+        restarts: bool = True,
+        elsewhere: float = 0.5,
         name: str | None = None,
     ) -> None: ...
 
@@ -528,6 +507,27 @@ class ZOSPLM(_ZOSPLM):
         restoration: int | None = None,
         augmentation: bool | None = None,
         dual_cap: float | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOSQP(_ZOSQP):
+    trust_scale: float
+    restart_share: float
+    batch_multiplier: float
+    penalty: float
+    back_off: float
+    verification_share: float
+    constants: Mapping[str, Any]
+    def __init__(
+        self,
+        *,
+        trust_scale: float = 1.0,
+        restart_share: float = 0.7,
+        batch_multiplier: float = 1.0,
+        penalty: float = 1.0,
+        back_off: float = 3.0,
+        verification_share: float = 0.1,
+        constants: Mapping[str, Any] = ...,
         name: str | None = None,
     ) -> None: ...
 

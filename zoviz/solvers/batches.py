@@ -32,8 +32,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core.errors import BudgetSpent
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle, Purpose
+from zoviz.solvers.base import Solver
 
 ANEW = "anew"
 """What a loop yields, in place of None, where an iteration begins."""
@@ -214,3 +216,25 @@ def copied(memory: Any) -> Any:
     for name, value in vars(memory).items():
         own[name] = copied(value) if hasattr(type(value), "__dataclass_fields__") else value
     return twin
+
+
+class LoopSolver(Solver):
+    """A method of which every replica has a loop of its own, which begins anew where values turn out to be noisy."""
+
+    __abstract = True
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._loops = Loops()
+
+    def close(self) -> None:
+        """Let go of the loops."""
+        self._loops.close()
+
+    def begin_again(self, state: Any, x: Array, oracle: Oracle, streams: Streams) -> Any:
+        """Return the state of a new beginning at x (R, n)."""
+        return self.init(x, oracle, streams)
+
+    def stage_title(self, number: int) -> str:
+        """Return the title of a stage, "start 1" for the first, whose number is 0."""
+        return f"start {number + 1}"

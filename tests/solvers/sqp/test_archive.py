@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from zoviz.solvers.sqp import archive as archives
+from zoviz.solvers.sqp.archive import Pairs
 from zoviz.solvers.sqp.constants import STANDARD
 
 
@@ -87,25 +88,25 @@ def opposite_rows(seed: int, opposite: bool, ratio: float = 1.0) -> archives.Arc
 
 
 def test_two_opposite_rows_are_a_pair_and_two_that_nearly_are_not() -> None:
-    found = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True), STANDARD)
+    found = archives.detected_pairs(opposite_rows(0, True), STANDARD)
     assert found.rows.tolist() == [[0, 2]]
-    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, False), STANDARD).rows.tolist() == []
-    assert archives.tested_pairs(found, opposite_rows(1, True), STANDARD).rows.tolist() == [[0, 2]]
+    assert archives.detected_pairs(opposite_rows(0, False), STANDARD).rows.tolist() == []
+    assert archives.tested_pairs(opposite_rows(1, True)._replace(pairs=found), STANDARD).rows.tolist() == [[0, 2]]
 
 
 def test_a_pair_whose_rows_have_other_units_is_one() -> None:
     """Scaling under noise measures a unit for each row, and these differ by some per cent."""
     noisy = opposite_rows(0, True, 0.93)
-    pairs = archives.tested_pairs(archives.detected_pairs(archives.no_pairs(), noisy, STANDARD), noisy, STANDARD)
+    pairs = archives.tested_pairs(noisy._replace(pairs=archives.detected_pairs(noisy, STANDARD)), STANDARD)
     assert pairs.rows.tolist() == [[0, 2]] and pairs.ratios == pytest.approx([0.93], rel=3e-3)
-    equal = archives.no_pairs()._replace(rows=np.array([[0, 2]]))
+    equal = Pairs(np.array([[0, 2]]), np.empty((0, 2), dtype=np.int64))
     (off, off_too), (right, right_too) = (
         np.abs(one.joined(noisy.means, noisy.noise)[0][:, [1 + i, 1 + j]] - noisy.means[:, [1 + i, 1 + j]]).max(axis=0)
         for one in (equal, pairs)
         for i, j in one.rows
     )
     assert max(right, right_too) < 0.02 < min(off, off_too)
-    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True, 3.0), STANDARD).rows.tolist() == []
+    assert archives.detected_pairs(opposite_rows(0, True, 3.0), STANDARD).rows.tolist() == []
 
 
 def test_slack_rows_of_opposite_sign_that_hardly_change_are_no_pair() -> None:
@@ -114,18 +115,18 @@ def test_slack_rows_of_opposite_sign_that_hardly_change_are_no_pair() -> None:
     rows = np.stack([points[:, 0], 1.0 + 1e-3 * points[:, 0], -1.1 + 1e-3 * points[:, 1]], axis=1)
     noisy = rows + 0.01 * generator.standard_normal(rows.shape)
     archive, _ = archives.add(archives.empty(2, np.zeros(3), STANDARD), points, noisy)
-    assert archives.detected_pairs(archives.no_pairs(), archive, STANDARD).rows.tolist() == []
+    assert archives.detected_pairs(archive, STANDARD).rows.tolist() == []
 
 
 def test_a_false_pair_is_dropped_and_never_comes_back() -> None:
-    false = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True), STANDARD)
-    dropped = archives.tested_pairs(false, opposite_rows(0, False), STANDARD)
+    false = archives.detected_pairs(opposite_rows(0, True), STANDARD)
+    dropped = archives.tested_pairs(opposite_rows(0, False)._replace(pairs=false), STANDARD)
     assert dropped.rows.tolist() == [] and dropped.banned.tolist() == [[0, 2]]
-    assert archives.detected_pairs(dropped, opposite_rows(0, True), STANDARD).rows.tolist() == []
+    assert archives.detected_pairs(opposite_rows(0, True)._replace(pairs=dropped), STANDARD).rows.tolist() == []
 
 
 def test_both_rows_of_a_pair_become_half_their_difference() -> None:
-    pairs = archives.no_pairs()._replace(rows=np.array([[0, 2]]))
+    pairs = Pairs(np.array([[0, 2]]), np.empty((0, 2), dtype=np.int64))
     values, noise = pairs.joined(np.array([[9.0, 1.0, 5.0, -1.4]]), np.array([1.0, 3.0, 1.0, 4.0]))
     np.testing.assert_allclose(values, [[9.0, 1.2, 5.0, -1.2]])
     np.testing.assert_allclose(noise, [1.0, 2.5, 1.0, 2.5])
@@ -139,6 +140,6 @@ def test_the_lowest_point_that_is_surely_inside_counts_its_calls_and_not_the_row
     archive, _ = archives.add(archives.empty(1, values[0], STANDARD), points, values)
     ones = np.ones(4)
     archive = archive._replace(counts=np.array([100.0, 100.0, 100.0, 4.0]), spread=ones * 300.0, degrees=300.0)
-    pairs, tolerance = archives.no_pairs()._replace(rows=np.array([[1, 2]])), np.full(3, 1e-6)
-    assert archives.surely_inside(archive, pairs, tolerance, 3.0).tolist() == [[2.0]]
-    assert archives.surely_inside(archive, archives.no_pairs(), tolerance, 3.0).shape == (0, 1)
+    pairs, tolerance = Pairs(np.array([[1, 2]]), np.empty((0, 2), dtype=np.int64)), np.full(3, 1e-6)
+    assert archives.surely_inside(archive._replace(pairs=pairs), tolerance, 3.0).tolist() == [[2.0]]
+    assert archives.surely_inside(archive, tolerance, 3.0).shape == (0, 1)

@@ -13,7 +13,6 @@ from zoviz.minimize.minimize import minimize
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSQP
 from zoviz.solvers.sqp import archive as archives
-from zoviz.solvers.sqp.archive import no_pairs
 from zoviz.solvers.sqp.candidate import Misfit
 from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.descent import Descent
@@ -101,6 +100,6 @@ def test_an_exact_output_beside_noisy_ones_keeps_its_curvature() -> None:
     archive, _ = archives.add(archives.empty(2, values[0], STANDARD), points, values)
     archive = archive._replace(spread=np.array([0.0, 60 * 0.05**2]), degrees=60.0)
     space = space_of(Box(np.full(2, -1.0), np.ones(2)), np.zeros(2), np.full(1, 1e-6))
-    model = Descent.start(np.zeros(2), 1, 0.3, 1.0, False, 1000).fit(archive, no_pairs(), space)
+    model = Descent.start(np.zeros(2), 1, 0.3, 1.0, False, 1000).fit(archive, space)
     assert 1e-5 < model.noise[0] / np.ptp(exact) < 1e-3 and model.noise[1] > 0.01
     assert abs(model.value(np.array([0.5, 0.0]))[0] - (40.0 * 0.15**2 + 0.15)) < 0.05

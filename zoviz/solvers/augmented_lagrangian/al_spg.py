@@ -16,8 +16,7 @@ from zoviz.core.units import as_box
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.course import ALRun, StepSettings, Task
-from zoviz.solvers.base import Solver
-from zoviz.solvers.batches import Course, Loop, Loops
+from zoviz.solvers.batches import Course, Loop, LoopSolver
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.theory import Info
 
@@ -43,7 +42,7 @@ _PURPOSES = {
 """What a ledger has the points for that a loop asks for."""
 
 
-class ALSPG(Solver):
+class ALSPG(LoopSolver):
     r"""Spectral projected gradients on an augmented Lagrangian of differences, with multipliers in a safeguarded box.
 
     .. math::
@@ -118,10 +117,6 @@ class ALSPG(Solver):
         """Return None: AL-SPG asks for no constants."""
         return None
 
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        self._loops = Loops()
-
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALSPGState:
         """Evaluate the starts (R, n), at one call per replica."""
         seeds = (streams.uniform("restarts", 1)[:, 0] * 2**31).astype(np.int64)
@@ -157,25 +152,13 @@ class ALSPG(Solver):
         after = self._state(courses, oracle.contract == "independent")
         return after, Info(np.full(len(courses), np.nan), state.x, state.y, np.nan)
 
-    def close(self) -> None:
-        """Let go of the loops."""
-        self._loops.close()
-
     def is_blind(self, state: ALSPGState) -> np.ndarray:
         """Return the replicas whose values are rounded so coarsely that they hardly change over a difference, (R,)."""
         return np.array([course.now.blind for course in state.courses])
 
-    def begin_again(self, state: ALSPGState, x: Array, oracle: Oracle, streams: Streams) -> ALSPGState:
-        """Return the state of a new beginning at x (R, n): batches of directions grow where values are noisy."""
-        return self.init(x, oracle, streams)
-
     def stage(self, state: ALSPGState) -> int:
         """Return the number of restarts so far, the largest of the replicas'."""
         return int(max(course.now.restart for course in state.courses))
-
-    def stage_title(self, number: int) -> str:
-        """Return the title of a stage, "start 1" for the first, whose number is 0."""
-        return f"start {number + 1}"
 
     def figures(self, state: ALSPGState) -> dict[str, Array]:
         """Return the reach of the next step, the number of iterates in memory and that of starts, (R,) each."""

@@ -11,6 +11,44 @@ from zoviz.solvers.sqp.constants import Constants
 
 _LEAST_NOISE = 1e-13
 
+_NONE = np.empty((0, 2), dtype=np.int64)
+
+
+class Pairs(NamedTuple):
+    """Pairs of constraints with h_i = -c h_j, which are equalities, and pairs that turned out not to be.
+
+    Attributes
+    ----------
+    rows, banned : ndarray of int, shape (k, 2)
+        Places among the m constraints; ``banned`` is never paired again.
+    ratios : Array, shape (k,)
+        The ratio c of each pair: 1 for -h and h, but for the units that scaling under noise has measured for them.
+        Empty: 1 for all.
+    """
+
+    rows: np.ndarray
+    banned: np.ndarray
+    ratios: Array = np.empty(0)
+
+    def paired(self, m: int) -> np.ndarray:
+        """Return which constraints belong to a pair, (m,) of bool."""
+        mask = np.zeros(m, dtype=bool)
+        mask[self.rows.ravel()] = True
+        return mask
+
+    def joined(self, values: Array, noise: Array) -> tuple[Array, Array]:
+        """Return values (..., 1 + m) and noise (1 + m,) with e = (h_i - c h_j) / 2 and -e / c as the rows of a pair."""
+        if not len(self.rows):
+            return values, noise
+        values, noise = values.copy(), noise.copy()
+        i, j = 1 + self.rows[:, 0], 1 + self.rows[:, 1]
+        ratios = self.ratios if len(self.ratios) else np.ones(len(self.rows))
+        half = (values[..., i] - ratios * values[..., j]) / 2.0
+        values[..., i], values[..., j] = half, -half / ratios
+        noise[i] = np.hypot(noise[i], ratios * noise[j]) / 2.0
+        noise[j] = noise[i] / ratios
+        return values, noise
+
 
 class Archive(NamedTuple):
     """An archive of distinct points, with the mean and the spread of the outputs over the calls at each.
@@ -28,6 +66,7 @@ class Archive(NamedTuple):
         Degrees of freedom of ``spread``.
     largest : float or Array, shape (1 + m,)
         A value beyond it is a failure and no data.
+    pairs : Pairs
     """
 
     points: Array
@@ -37,6 +76,7 @@ class Archive(NamedTuple):
     spread: Array
     degrees: float
     largest: float | Array
+    pairs: Pairs = Pairs(_NONE, _NONE)
 
     @property
     def noise(self) -> Array:
@@ -154,24 +194,24 @@ def _merge(archive: Archive, points: Array, counts: Array, means: Array, squares
         spread,
         degrees,
         archive.largest,
+        archive.pairs,
     )
 
 
-def surely_inside(archive: Archive, pairs: Pairs, tolerance: Array, errors: float) -> Array:
+def surely_inside(archive: Archive, tolerance: Array, errors: float) -> Array:
     """Return the point of the lowest mean f where all constraints hold by some standard errors, (1, n); (0, n) if none.
 
     Parameters
     ----------
     archive : Archive
-    pairs : Pairs
-        Their rows hold where they cannot be told from 0.
+        Rows of its pairs hold where they cannot be told from 0.
     tolerance : Array, shape (m,)
     errors : float
         Standard errors of the means.
     """
-    values, noise = pairs.joined(archive.means, archive.noise)
+    values, noise = archive.pairs.joined(archive.means, archive.noise)
     h, uncertainty = values[:, 1:], errors * noise[1:] / np.sqrt(archive.counts)[:, None]
-    upper = np.where(pairs.paired(len(tolerance)), np.abs(h) - uncertainty, h + uncertainty)
+    upper = np.where(archive.pairs.paired(len(tolerance)), np.abs(h) - uncertainty, h + uncertainty)
     inside = (upper <= tolerance).all(axis=1)
     if not inside.any():
         return archive.points[:0]
@@ -179,53 +219,12 @@ def surely_inside(archive: Archive, pairs: Pairs, tolerance: Array, errors: floa
     return archive.points[best : best + 1]
 
 
-class Pairs(NamedTuple):
-    """Pairs of constraints with h_i = -c h_j, which are equalities, and pairs that turned out not to be.
-
-    Attributes
-    ----------
-    rows, banned : ndarray of int, shape (k, 2)
-        Places among the m constraints; ``banned`` is never paired again.
-    ratios : Array, shape (k,)
-        The ratio c of each pair: 1 for -h and h, but for the units that scaling under noise has measured for them.
-        Empty: 1 for all.
-    """
-
-    rows: np.ndarray
-    banned: np.ndarray
-    ratios: Array = np.empty(0)
-
-    def paired(self, m: int) -> np.ndarray:
-        """Return which constraints belong to a pair, (m,) of bool."""
-        mask = np.zeros(m, dtype=bool)
-        mask[self.rows.ravel()] = True
-        return mask
-
-    def joined(self, values: Array, noise: Array) -> tuple[Array, Array]:
-        """Return values (..., 1 + m) and noise (1 + m,) with e = (h_i - c h_j) / 2 and -e / c as the rows of a pair."""
-        if not len(self.rows):
-            return values, noise
-        values, noise = values.copy(), noise.copy()
-        i, j = 1 + self.rows[:, 0], 1 + self.rows[:, 1]
-        ratios = self.ratios if len(self.ratios) else np.ones(len(self.rows))
-        half = (values[..., i] - ratios * values[..., j]) / 2.0
-        values[..., i], values[..., j] = half, -half / ratios
-        noise[i] = np.hypot(noise[i], ratios * noise[j]) / 2.0
-        noise[j] = noise[i] / ratios
-        return values, noise
-
-
-def no_pairs() -> Pairs:
-    """Return a ``Pairs`` that holds none."""
-    return Pairs(np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))
-
-
-def detected_pairs(pairs: Pairs, archive: Archive, c: Constants) -> Pairs:
+def detected_pairs(archive: Archive, c: Constants) -> Pairs:
     """Return the pairs that the archive shows: rows whose sum h_i + c h_j is pure noise at every point."""
-    h, counts = archive.means[-c.pair_points :, 1:], archive.counts[-c.pair_points :]
+    h, counts, pairs = archive.means[-c.pair_points :, 1:], archive.counts[-c.pair_points :], archive.pairs
     noise, m = archive.noise[1:], h.shape[1]
     if m < 2 or not len(h):
-        return no_pairs()._replace(banned=pairs.banned)
+        return Pairs(_NONE, pairs.banned)
     wide = _limit_factor(archive)
     visible = np.ptp(h, axis=0) > c.pair_change * noise
     in_pair, rows, ratios = np.zeros(m, dtype=bool), [], []
@@ -247,11 +246,12 @@ def detected_pairs(pairs: Pairs, archive: Archive, c: Constants) -> Pairs:
     return pairs._replace(rows=np.array(rows, dtype=np.int64).reshape(-1, 2), ratios=np.array(ratios, dtype=float))
 
 
-def tested_pairs(pairs: Pairs, archive: Archive, c: Constants) -> Pairs:
+def tested_pairs(archive: Archive, c: Constants) -> Pairs:
     """Return the pairs, their ratios fitted to all points, without those whose sums are no longer pure noise.
 
     These are banned.
     """
+    pairs = archive.pairs
     if not len(pairs.rows):
         return pairs
     h, noise = archive.means[:, 1:], archive.noise[1:]

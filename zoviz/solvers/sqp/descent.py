@@ -9,7 +9,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import candidate as candidates
-from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.archive import Archive
 from zoviz.solvers.sqp.candidate import Misfit, Prediction
 from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors
@@ -125,7 +125,7 @@ class Descent:
         self.radius, self.floor = 0.4 * self.radius, 0.0
         self.failures, self.steps = self.failures + 1, self.steps + 1
 
-    def fit(self, archive: Archive, pairs: Pairs, space: Space) -> Model:
+    def fit(self, archive: Archive, space: Space) -> Model:
         """Return the models of all outputs, fitted to the archive's points around the centre."""
         c = space.constants
         reach = self._reach(archive, space)
@@ -137,7 +137,7 @@ class Descent:
         if len(near) > most:
             order = np.argsort(reach[near] - 0.3 * np.log(archive.counts[near]), kind="stable")
             near = near[order[:most]]
-        values, noise = pairs.joined(archive.means[near], archive.local_noise(reach <= c.within, c))
+        values, noise = archive.pairs.joined(archive.means[near], archive.local_noise(reach <= c.within, c))
         change = np.ptp(values, axis=0)
         noise = np.where(noise <= c.exact * change, c.least_share * change, noise)
         u = (archive.points[near] - self.centre) / (space.scale * self.spread)
@@ -149,10 +149,10 @@ class Descent:
         self.fits += 1
         return model
 
-    def predict(self, archive: Archive, pairs: Pairs, space: Space, back_off: float) -> Prediction:
+    def predict(self, archive: Archive, space: Space, back_off: float) -> Prediction:
         """Return the prediction for the next trial point, the models' minimiser in the region."""
-        model = self.fit(archive, pairs, space)
-        spread, equalities = self.spread, pairs.paired(len(self.multipliers))
+        model = self.fit(archive, space)
+        spread, equalities = self.spread, archive.pairs.paired(len(self.multipliers))
         trust = min(1.0, self.scale * self.radius / spread)
         region = candidates.region(self.centre, spread, trust, space, model.noise[1:])
         most = 3.0 if self.limited > 1 else 0.5
@@ -182,9 +182,7 @@ class Descent:
             nearby=nearby,
         )
 
-    def judge(
-        self, prediction: Prediction, archive: Archive, pairs: Pairs, context: StepContext, space: Space
-    ) -> Verdict:
+    def judge(self, prediction: Prediction, archive: Archive, context: StepContext, space: Space) -> Verdict:
         """Accept or refuse a trial, and set the radius and the calls of the next step.
 
         A step is judged by the precision-weighted mean of the model and of the calls; a radius shrinks only where an
@@ -194,14 +192,14 @@ class Descent:
         if i < 0:  # every call failed
             self.shrink()
             return Verdict(False, prediction.values, np.full(len(prediction.values), np.inf))
-        call_means, _ = pairs.joined(archive.means[i], prediction.noise)
+        call_means, _ = archive.pairs.joined(archive.means[i], prediction.noise)
         of_model = np.square(prediction.errors) + np.square(prediction.bias)
         of_calls = np.square(prediction.noise) / archive.counts[i]
         variance = 1.0 / (1.0 / np.maximum(of_model, 1e-300) + 1.0 / of_calls)
         estimate = variance * (prediction.values / np.maximum(of_model, 1e-300) + call_means / of_calls)
         margin = 2.0 * np.sqrt(of_calls[1:])
         close = np.maximum(prediction.values[1:], prediction.centre_values[1:]) + prediction.back_off > -margin
-        equal = pairs.paired(len(prediction.multipliers))
+        equal = archive.pairs.paired(len(prediction.multipliers))
         weights = np.maximum(prediction.multipliers, np.where(close & ~equal, 0.7 * self.penalty, 0.0))
         weights = np.square(np.concatenate([[1.0], weights]))
         of_change = weights * (variance + np.square(prediction.centre_errors))

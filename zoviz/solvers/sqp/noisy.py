@@ -14,7 +14,7 @@ from zoviz.solvers.batches import ANEW
 from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import derivatives
 from zoviz.solvers.sqp import race as races
-from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.archive import Archive
 from zoviz.solvers.sqp.candidate import Prediction
 from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.descent import Descent
@@ -49,7 +49,6 @@ class Noisy:
     x, value : Array, shapes (n,) and (1 + m,)
         The point to be returned, and the mean of the calls there.
     archive : Archive
-    pairs : Pairs
     descent : Descent
     sizes : Array, shape (1 + m,)
         What the outputs are divided by within the arm, f by 1.
@@ -82,7 +81,6 @@ class Noisy:
     descent: Descent
     sizes: Array
     repeats: int
-    pairs: Pairs = field(default_factory=archives.no_pairs)
     starts: int = 0
     basin: Basin | None = None
     safe: Array = field(default_factory=lambda: np.empty(0))
@@ -201,7 +199,7 @@ class Noisy:
         capacity = max(c.capacity, c.capacity_per_variable * box.n)
         self.archive = archives.trim(archive, self.descent.centre, self._space(box).scale, capacity)
         if self.race is not None:
-            outputs, _ = self.pairs.joined(values, self.race.noise)
+            outputs, _ = self.archive.pairs.joined(values, self.race.noise)
             self.race = self.race.take_values(points, outputs)
         self._return(self.x)
 
@@ -232,7 +230,7 @@ class Noisy:
                 self.archive = archives.with_sizes(self.archive, self.sizes)
                 self.value = self.value / self.sizes
                 self.quantum = self.quantum / self.sizes if len(self.quantum) else self.quantum
-        if len(archives.surely_inside(self.archive, self.pairs, self._space(box).tolerance, c.sure)):
+        if len(archives.surely_inside(self.archive, self._space(box).tolerance, c.sure)):
             self.start_f = float(self.archive.means[0, 0])
         self._return(self.x)
 
@@ -292,7 +290,7 @@ class Noisy:
         descent = self.descent
         if descent.failures > c.most_failures:
             return Basin(np.inf, np.inf, descent.centre, c.first_radius, context.settings.penalty, descent.length)
-        model = descent.fit(self.archive, self.pairs, space)
+        model = descent.fit(self.archive, space)
         values = model.value(np.zeros(space.n))
         uncertainty = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
         excess = max(0.0, float(values[1:].max(initial=0.0) - uncertainty))
@@ -323,9 +321,9 @@ class Noisy:
         """Return what the models, fitted to the archive, say of the next trial point, their minimiser."""
         c = box.constants
         if self.descent.steps % c.paired_every == 0:
-            self.pairs = archives.detected_pairs(self.pairs, self.archive, c)
-        self.pairs = archives.tested_pairs(self.pairs, self.archive, c)
-        return self.descent.predict(self.archive, self.pairs, self._space(box), context.settings.back_off)
+            self.archive = self.archive._replace(pairs=archives.detected_pairs(self.archive, c))
+        self.archive = self.archive._replace(pairs=archives.tested_pairs(self.archive, c))
+        return self.descent.predict(self.archive, self._space(box), context.settings.back_off)
 
     def _trial_calls(self, context: StepContext, c: Constants) -> int:
         """Return how often a trial point is called: at least twice while the noise of an output has not been seen."""
@@ -337,8 +335,8 @@ class Noisy:
     def _judge(self, prediction: Prediction, context: StepContext, box: Space) -> None:
         """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
         space = self._space(box)
-        verdict = self.descent.judge(prediction, self.archive, self.pairs, context, space)
-        equal, uncertainty = self.pairs.paired(len(space.tolerance)), space.constants.sure * verdict.error[1:]
+        verdict = self.descent.judge(prediction, self.archive, context, space)
+        equal, uncertainty = self.archive.pairs.paired(len(space.tolerance)), space.constants.sure * verdict.error[1:]
         h = verdict.estimate[1:]
         sure = np.where(equal, np.abs(h) - uncertainty, h + uncertainty) <= space.tolerance
         if sure.all() and np.isfinite(verdict.error).all() and verdict.estimate[0] < self.safe_f:
@@ -366,9 +364,9 @@ class Noisy:
         if self.start_f < self.safe_f:  # the archive may have left it behind
             others.append(box.start)
         if race is None:
-            race = races.begin(self.descent, self.archive, self.pairs, others, space, back_off)
+            race = races.begin(self.descent, self.archive, others, space, back_off)
         elif race.is_over(space, context.left):
-            race = races.again(race, self.descent, self.archive, self.pairs, others, space, back_off, context.left)
+            race = races.again(race, self.descent, self.archive, others, space, back_off, context.left)
         self.race = race
         yield from self._call("race", race.calls(context.left), context, box)
         self._end_round(self.race, box)

@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import candidate as candidates
-from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.archive import Archive
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.situation import Space
 
@@ -169,7 +169,6 @@ class Race(NamedTuple):
 def begin(
     descent: Descent,
     archive: Archive,
-    pairs: Pairs,
     others: list[Array],
     space: Space,
     back_off: float,
@@ -180,8 +179,8 @@ def begin(
     The back-offs are the usual ones times ``caution``.
     """
     c = space.constants
-    m, model = len(descent.multipliers), descent.fit(archive, pairs, space)
-    spread, equal = descent.spread, pairs.paired(m)
+    m, model = len(descent.multipliers), descent.fit(archive, space)
+    spread, equal = descent.spread, archive.pairs.paired(m)
     trust = c.race_radius * min(1.0, descent.scale * descent.radius / spread)
     region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
     points = [descent.centre, *others]
@@ -204,7 +203,6 @@ def again(
     race: Race,
     descent: Descent,
     archive: Archive,
-    pairs: Pairs,
     others: list[Array],
     space: Space,
     back_off: float,
@@ -220,9 +218,9 @@ def again(
     tolerance = space.tolerance
     if race.is_confirmed(space):
         others = [*others, *race.compromise(space, left)]
-        return begin(descent, archive, pairs, others, space, back_off)
+        return begin(descent, archive, others, space, back_off)
     _, certain = race.excess(space)
     if (certain > 0.0).all():
         descent.radius = min(c.more_caution * descent.radius, c.widest_radius)
-        others = [*others, *archives.surely_inside(archive, pairs, tolerance, c.inside)]
-    return begin(descent, archive, pairs, others, space, back_off, c.more_caution * race.caution)
+        others = [*others, *archives.surely_inside(archive, tolerance, c.inside)]
+    return begin(descent, archive, others, space, back_off, c.more_caution * race.caution)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,8 +17,7 @@ from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers import differences
-from zoviz.solvers.base import Solver
-from zoviz.solvers.batches import ANEW, Course, Loop, Loops
+from zoviz.solvers.batches import ANEW, Course, Loop, LoopSolver
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.sqp.constants import Constants
 from zoviz.solvers.sqp.exact import Exact
@@ -116,7 +115,7 @@ _PURPOSES = {
 """What a ledger has a replica's batch for, by the word that its sketch has."""
 
 
-class ZOSQP(Solver):
+class ZOSQP(LoopSolver):
     r"""Sequential quadratic programming from joint values, by differences or by regression.
 
     .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \qquad A d + h \le e, \quad e \ge 0, \quad
@@ -194,16 +193,12 @@ class ZOSQP(Solver):
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
-    constants = param.Dict(
+    constants: Mapping[str, Any] = param.Dict(  # type: ignore[assignment]
         default={},
         precedence=-1,
         label="Constants",
         doc="Other values of constants of the method, by their names in zoviz/solvers/sqp/constants.py.",
     )
-
-    def begin_again(self, state: SQPState, x: Array, oracle: Oracle, streams: Streams) -> SQPState:
-        """Return the state of a new beginning at x (R, n), in the arm that the values there call for."""
-        return self.init(x, oracle, streams)
 
     def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""
@@ -222,7 +217,6 @@ class ZOSQP(Solver):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         Constants.of(self.constants)  # a wrong name is found here
-        self._loops = Loops()
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
         """Evaluate the starts (R, n), at one call per replica."""
@@ -262,10 +256,6 @@ class ZOSQP(Solver):
         """Return what begins the loop of a replica."""
         return lambda replica: replica.loop(oracle, Constants.of(self.constants))
 
-    def close(self) -> None:
-        """Let go of the loops."""
-        self._loops.close()
-
     def closing_note(self, state: SQPState) -> str:
         """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""
         replicas = [course.now for course in state.courses]
@@ -296,10 +286,6 @@ class ZOSQP(Solver):
     def stage(self, state: SQPState) -> int:
         """Return the number of restarts so far, the largest of the replicas'."""
         return max(0, int(state.starts.max(initial=0.0)) - 1)
-
-    def stage_title(self, number: int) -> str:
-        """Return the title of a stage, "start 1" for the first, whose number is 0."""
-        return f"start {number + 1}"
 
     def sketch(self, state: SQPState) -> Sketch:
         """Return the trust region of the next step around its centre, and the last batch."""
