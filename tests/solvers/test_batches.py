@@ -57,7 +57,7 @@ class Walker:
 
     def __init__(self, calls: int = 100, replicas: int = 2) -> None:
         problem = BlackBox(lambda x: float((x[0] - 3.0) ** 2), x0=[0.0], scaled=False)
-        self.loops, self.oracle = Loops(), Oracle(problem, Streams(0, replicas), calls)
+        self.loops, self.oracle = Loops(), Oracle(problem, Streams(0, replicas), {"calls": calls})
         self.begun: list[Walk] = []
         self.asked: list[Array] = []
 

@@ -13,6 +13,7 @@ from zoviz.diagnosis.local_model import CALLS, Calls, Design, LocalModel
 from zoviz.diagnosis.stationarity import Activity, Interval
 from zoviz.solvers.restart_rules import unit_lengths
 from zoviz.solvers.sqp import archive
+from zoviz.solvers.sqp.constants import STANDARD
 
 CLEARLY = 3.0
 """Standard errors from 0 at which a row, or a multiplier, is told from it."""
@@ -116,8 +117,8 @@ class _Rows:
 
     def __init__(self, calls: Calls) -> None:
         self.m = calls.y.shape[1] - 1
-        known, _ = archive.add(archive.empty(calls.x.shape[1], calls.y[0]), *calls)
-        pairs = archive.detected_pairs(archive.no_pairs(), known)
+        known, _ = archive.add(archive.empty(calls.x.shape[1], calls.y[0], STANDARD), *calls)
+        pairs = archive.detected_pairs(known, STANDARD)
         partner = {int(i): int(j) for i, j in pairs.rows}
         ratios = dict(zip(partner, pairs.ratios.tolist(), strict=True))
         self.own = [i for i in range(self.m) if i not in partner.values()]

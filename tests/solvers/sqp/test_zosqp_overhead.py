@@ -58,7 +58,7 @@ def factorisation() -> float:
 @pytest.mark.parametrize("n, m, calls, most", [(20, 10, 1500, 4.0), (100, 50, 3000, 16.0)])
 def test_overhead_per_call(n: int, m: int, calls: int, most: float, noise: str) -> None:
     streams = Streams(0, 1)
-    oracle, solver = Oracle(Curved(n, m, noise), streams, 1000 * (n + 1)), ZOSQP()
+    oracle, solver = Oracle(Curved(n, m, noise), streams, {"calls": 1000 * (n + 1)}), ZOSQP()
     with SingleBlasThread(), np.errstate(all="ignore"):
         unit, started = factorisation(), time.perf_counter()
         state = solver.init(np.ones((1, n)), oracle, streams)
