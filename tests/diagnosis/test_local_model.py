@@ -48,9 +48,9 @@ def test_the_radius_is_that_of_enough_points_or_a_larger_one_without_misfit() ->
     points = np.concatenate([near, far])
     noise = 0.01 * random.standard_normal((100, 1))
     smooth, rough = X[0] + points[:, :1] ** 2 + noise, np.sin(40.0 * points[:, :1]) + noise
-    assert radius_of(Calls(near, noise[:40]), X, UNIT) < 2e-3, "nothing is known of farther away"
-    assert radius_of(Calls(points, smooth), X, UNIT) == MOST_RADIUS
-    assert radius_of(Calls(points, rough), X, UNIT) < 0.1
+    assert radius_of(Calls(near, noise[:40]), X, UNIT, 48) < 2e-3, "nothing is known of farther away"
+    assert radius_of(Calls(points, smooth), X, UNIT, 48) == MOST_RADIUS
+    assert radius_of(Calls(points, rough), X, UNIT, 48) < 0.1
 
 
 @pytest.mark.parametrize("earlier", [0, 40])

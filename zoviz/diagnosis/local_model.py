@@ -37,7 +37,8 @@ CALLS = 16
 """Calls of a design for each of n + 1: 95 % intervals of f of half a standard deviation of the noise at n = 4."""
 MOST_RADIUS, MISFIT = 0.5, 1.0
 """Largest radius in unit lengths, and the misfit at its end, in standard deviations of a call, up to which one is taken
-though nearer points would do: those of a run's end often lie so near each other that noise hides all between them."""
+though nearer points would do, with 16 (n + 1) calls: those of a run's end often lie so near each other that noise hides
+all between them."""
 POINTS = 1.5
 """Distinct points within the radius, for each coefficient of a quadratic."""
 FEW = 6
@@ -107,16 +108,19 @@ def coefficients(n: int) -> int:
     return (n + 1) * (n + 2) // 2
 
 
-def radius_of(before: Calls, x: Array, unit: Array) -> float:
+def radius_of(before: Calls, x: Array, unit: Array, calls: int) -> float:
     """Return the radius, in unit lengths, in which earlier calls suffice for a quadratic and misfit is below the noise.
 
     Parameters
     ----------
     before : Calls
     x, unit : Array, shape (n,)
+    calls : int
+        Of the design: the more there are, the less misfit they bear.
     """
     if not len(before.x):
         return MOST_RADIUS
+    most = MISFIT * np.sqrt(CALLS * (len(x) + 1) / calls)
     distance = np.sort(np.abs((np.unique(before.x, axis=0) - x) / unit).max(axis=1))
     least = float(distance[min(int(POINTS * coefficients(len(x))) + 2, len(distance)) - 1])
     noise = _noise_near(before, x, unit, max(least, 1e-12))
@@ -129,9 +133,9 @@ def radius_of(before: Calls, x: Array, unit: Array) -> float:
         near = _near(before, x, radius * unit)
         groups = _Groups((near.x - x) / (radius * unit), near.y)
         misfit = max(one.bias for one in groups.magnitudes(np.maximum(groups.least, noise)))
-        if misfit <= MISFIT:
+        if misfit <= most:
             break
-        radius *= max((MISFIT / misfit) ** (1.0 / 3.0), 0.25)
+        radius *= max(float(most / misfit) ** (1.0 / 3.0), 0.25)
     return float(np.clip(radius, min(least, MOST_RADIUS), MOST_RADIUS))
 
 
@@ -173,7 +177,7 @@ def design(
     bases : int
         Bases of axes at most: 1 where earlier calls tell the Hessian; (n + 2) / 2 tell the whole of it.
     """
-    n, radius = len(x), radius_of(before, x, unit)
+    n, radius = len(x), radius_of(before, x, unit, calls)
     pairs = int(round((1.0 - CENTRE_SHARE) * calls)) // 2
     reach = np.minimum(REACH * radius * unit, (upper - lower) / 2.0)
     room = np.minimum(x - lower, upper - x)

@@ -1,0 +1,33 @@
+"""The certainty's coverage: what a trial measures, what its table says, and that noise is as its law has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.papers.robustness.certainty_coverage import CertaintyCoverage, NoisyBox
+from zoviz.papers.robustness.certainty_problems import PROBLEMS
+
+
+def test_a_trial_covers_the_truth_and_the_run_s_own_calls_are_told_apart() -> None:
+    study = CertaintyCoverage(size="quick")
+    measured = {part: study.measure_after(part, {}) for part in study.parts() if part.startswith("reference")}
+    (reference,) = measured
+    for part in study.parts():
+        if part != reference:
+            measured[part] = study.measure_after(part, {reference: measured[reference]})
+    (table,) = study.tables(measured)
+    line = dict(zip(table.heads, table.rows[0], strict=True))
+    assert (line["kind"], line["problem"], line["trials"], line["wrong"]) == ("judged", "single", "2", "0")
+    assert float(line["f(x)"]) >= 50.0 and 0.3 < float(line["width f"]) < 3.0 and "alone f*" in line
+    assert table.rows[-1][0] == "all judged"
+
+
+@pytest.mark.parametrize("law", ["normal", "heteroscedastic", "student"])
+def test_noise_has_its_law_s_size(law: str) -> None:
+    posed = PROBLEMS["tilted"]
+    x = np.repeat(posed.start[None], 4000, axis=0)
+    noisy = NoisyBox(posed, law, 0.1, posed.start, np.random.default_rng(0))
+    spread = (noisy.called(x).y - posed.values(posed.start)).std(axis=0)
+    sizes = np.append(1.0, np.linspace(0.5, 2.0, 3)) if law == "heteroscedastic" else np.ones(4)
+    assert spread == pytest.approx(0.1 * sizes, rel=0.2)
