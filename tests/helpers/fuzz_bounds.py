@@ -209,7 +209,7 @@ def _minimize(case: Case, box: Recorded) -> Answer:
         noise=case.noise,
         scaled=case.scaled,
     )
-    return Answer(result.x, bool(result.success), result.tolerance)
+    return Answer(result.x, bool(result.feasible), result.tolerance)
 
 
 def _solver(case: Case) -> Any:

@@ -118,7 +118,7 @@ class Case:
             on_error=one(("raise", "fail")),
             workers=workers,
             callback=one(CALLBACKS),
-            options=options | {"options": {"models": False}} if method == "NOMAD" and n >= 5 else options,
+            options=dict(options) | ({"options": {"models": False}} if method == "NOMAD" and n >= 5 else {}),
             at_once=bool(rng.random() < 0.15),
         )
 
@@ -366,7 +366,7 @@ def _verdict(case: Case, box: Box) -> tuple[str, str]:
     if box.calls > case.budget:
         return "bad", f"overspent: {box.calls} calls of {case.budget}"
     reason = fault_of(case, box, result)
-    return ("bad", reason) if reason else ("answer", "success" if result.success else "no success")
+    return ("bad", reason) if reason else ("answer", "success" if result.feasible else "no success")
 
 
 def is_sentence(error: BaseException) -> bool:
@@ -398,12 +398,12 @@ def fault_of(case: Case, box: Box, result: Any) -> str:
     largest = float((np.abs(h) if case.form.endswith("equality") else h).max(initial=0.0))
     noisy = case.kind == "noisy"
     slack = 5.0 * NOISE if noisy else float(result.tolerance.max(initial=0.0))
-    if result.success and not (np.isfinite(result.fun) and largest <= slack * (1.0 + 1e-6)):
+    if result.feasible and not (np.isfinite(result.fun) and largest <= slack * (1.0 + 1e-6)):
         return f"false success: fun {result.fun!r}, largest h {largest:.3g}"
     if noisy:
         return ""
     size = max(1.0, float(np.abs(h).max(initial=0.0)), float(np.abs(x).max()))
-    if not result.success and largest <= 0.5 * result.tolerance.min(initial=TOLERANCE) and np.isfinite(result.fun):
+    if not result.feasible and largest <= 0.5 * result.tolerance.min(initial=TOLERANCE) and np.isfinite(result.fun):
         if result.status == "diverged":  # no answer of such a run is a success, and its feasible point is there
             return "" if (result.best_x == x).all() else f"best_x {result.best_x} is not the feasible x"
         return f"false failure: fun {result.fun!r}, largest h {largest:.3g}"

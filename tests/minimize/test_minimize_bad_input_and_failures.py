@@ -15,6 +15,7 @@ from helpers.minimizing import BOUNDS, LINE
 from zoviz import minimize
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array
+from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOCEG
 
 
@@ -76,7 +77,7 @@ def test_failures_are_counted_and_explained() -> None:
     with pytest.raises(ValueError, match="folded"):
         minimize(fragile, [0.0, 1.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300)
     result = minimize(fragile, [0.0, 1.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300, on_error="fail")
-    assert result.success and result.failures > 0 and result.fun < 0.5
+    assert result.feasible and result.failures > 0 and result.fun < 0.5
     assert f"returned {result.failures} non-finite values. The first failure, at x = [" in result.message
     assert "ValueError: the mesh is folded" in result.message
 
@@ -88,8 +89,8 @@ def test_a_run_that_froze_still_answers_with_what_it_found() -> None:
     result = minimize(
         cliff, [0.0], bounds=[(-9, 9)], method=ZOCEG(primal_step=0.3, dual_step=0.1, dual_cap=1.0), max_calls=200
     )
-    assert result.status == "failed" and "Expected finite values from the black box" in result.message
-    assert result.success and 0.0 < result.x[0] <= 1.0 and result.fun == -result.x[0]
+    assert result.status is Ending.FAILED and "Expected finite values from the black box" in result.message
+    assert result.feasible and 0.0 < result.x[0] <= 1.0 and result.fun == -result.x[0]
 
 
 @pytest.mark.parametrize("kind", ["threads", "map", "processes"])

@@ -9,6 +9,7 @@ from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE, Diary
 from zoviz import minimize
 from zoviz.core.types import Array
+from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOCEG
 
 
@@ -45,7 +46,7 @@ def test_the_answer_is_the_best_feasible_point_that_was_queried_in_the_bounds() 
     assert result.fun == values.min() == f_at(result.x)
     np.testing.assert_array_equal(result.x, points[good][values.argmin()])
     np.testing.assert_array_equal(result.best_x, result.x)
-    assert result.success and result.maxcv == max(0.0, result.x.sum() - 2.0)
+    assert result.feasible and result.maxcv == max(0.0, result.x.sum() - 2.0)
 
 
 def test_where_nothing_is_feasible_the_least_violating_point_is_returned_and_it_is_said() -> None:
@@ -61,7 +62,7 @@ def test_where_nothing_is_feasible_the_least_violating_point_is_returned_and_it_
     points = np.array(diary.points)
     points = points[(np.abs(points) <= 4.0).all(axis=1)]
     violations = np.maximum(points[:, 0] + 1.0, 2.0 - points[:, 0])
-    assert not result.success and result.maxcv == violations.min() >= 1.5
+    assert not result.feasible and result.maxcv == violations.min() >= 1.5
     assert result.maxcv == max(result.h) and np.isnan(result.best_x).all()
     assert f"No feasible point was found among {len(points)} queried: x is the least violating, by 1.5" in (
         result.message
@@ -87,7 +88,7 @@ def test_the_answer_is_sought_between_the_best_point_and_the_last_iterate_too() 
     last = result.trace["objective"][-1, 0]
     assert result.calls == len(points) and last < -1.1 < result.fun, "the last iterate violates"
     assert before[before <= 1.0].max() < after.min() and after.max() < -last, "twenty calls in between"
-    assert result.x[0] == pytest.approx(1.0, abs=1e-5) and result.success
+    assert result.x[0] == pytest.approx(1.0, abs=1e-5) and result.feasible
 
 
 def test_a_start_that_is_best_is_kept() -> None:
@@ -105,11 +106,11 @@ def test_where_the_bounds_leave_nothing_free_one_call_tells_everything(method: s
         return float(x @ x), x[:1] - 1.5
 
     result = minimize(bowl, None, bounds=[(1.0, 1.0), (-2.0, -2.0)], joint=True, method=method, max_calls=max_calls)
-    assert "no variable free" in result.message and result.success and result.status == "finished"
+    assert "no variable free" in result.message and result.feasible and result.status is Ending.NOTHING_TO_DO
     assert (result.calls, result.nit, result.fun) == (1, 0, 5.0) == (len(points), 0, 5.0)
     np.testing.assert_array_equal(result.x, [1.0, -2.0])
 
 
 def test_the_course_of_a_run_that_leaves_the_floating_point_range_is_told_without_warnings() -> None:
     result = minimize(lambda x: 1e200 * (x @ x), [0.5, 0.5], constraints=lambda x: 1e200, method="ZOSPLM", max_calls=40)
-    assert not result.success and result.maxcv == 1e200
+    assert not result.feasible and result.maxcv == 1e200

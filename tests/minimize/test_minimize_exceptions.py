@@ -42,7 +42,7 @@ ERRORS = [RuntimeError("no licence"), Peculiar(), KeyboardInterrupt(), SystemErr
 def test_the_best_point_is_on_the_exception(method: str, error: Any) -> None:
     fun = Failing(type(error)(*error.args))
     with pytest.raises(type(error)) as caught:
-        minimize(fun, [0.0, 1.0], bounds=BOUNDS, method=method, max_calls=100)
+        minimize(fun, [0.0, 1.0], bounds=BOUNDS, method=method, max_calls=100, stop="budget")
     result = caught.value.result  # type: ignore[attr-defined]
     assert result.fun == fun.best == ((result.x - 0.3) ** 2).sum() and not result.success
     assert any("attribute result" in note for note in caught.value.__notes__)

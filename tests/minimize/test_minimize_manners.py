@@ -16,6 +16,7 @@ from helpers.minimizing import BOUNDS, LINE, scaled
 from zoviz import minimize
 from zoviz.core.types import Array
 from zoviz.runs.engine.result import OptimizeResult
+from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
 from zoviz.solvers.portfolio.choice import named
 
@@ -32,8 +33,8 @@ def test_a_callback_sees_the_course_and_may_stop_it() -> None:
 
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method="ZOCEG", callback=callback)
     assert [one.nit for one in results] == list(range(1, 8))
-    assert result.status == "stopped" and result.nit == 7 and "Stopped after 7 iterations" in result.message
-    assert result.success and result.fun == results[-1].fun and result.calls == results[-1].calls
+    assert result.status is Ending.STOPPED and result.nit == 7 and "Stopped after 7 iterations" in result.message
+    assert result.feasible and result.fun == results[-1].fun and result.calls == results[-1].calls
     assert all(later.fun <= one.fun and later.calls > one.calls for one, later in itertools.pairwise(results))
     np.testing.assert_array_equal(result.x, results[-1].x)
 
@@ -63,13 +64,13 @@ def test_a_callback_that_returns_true_stops_the_run(method: str, answer: Any) ->
     result = minimize(
         f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method=method, callback=callback, max_calls=200
     )
-    assert len(results) == result.nit == 3 and result.status == "stopped" and result.fun == results[-1].fun
+    assert len(results) == result.nit == 3 and result.status is Ending.STOPPED and result.fun == results[-1].fun
 
 
 @pytest.mark.parametrize("answer", [None, False, 1, 0.5, np.array([True, True]), "yes"], ids=repr)
 def test_other_answers_of_a_callback_do_not_stop_it(answer: Any) -> None:
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOCEG", callback=lambda xk: answer, max_calls=60)
-    assert result.status == "finished"
+    assert result.status is Ending.BUDGET
 
 
 class Listener:
@@ -121,7 +122,7 @@ def test_a_stop_reason_of_pycma_may_have_any_value(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(cma.CMAEvolutionStrategy, "stop", stopped)
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method="CMAES", max_calls=200)
-    assert "pycma's noeffectcoord" in result.message and result.calls < 60 and result.success
+    assert "pycma's noeffectcoord" in result.message and result.calls < 60 and result.feasible
 
 
 def test_what_else_a_callback_raises_goes_through() -> None:
@@ -161,7 +162,7 @@ def test_the_result_is_a_dict_with_attributes_and_can_be_pickled() -> None:
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method="ZOCEG", max_calls=300)
     fields = "x fun success status message nit violation maxcv calls multipliers best_x best_fun seed trace".split()
     assert set(fields) <= set(result) <= set(dir(result))
-    assert result["x"] is result.x and isinstance(result.fun, float) and isinstance(result.success, bool)
+    assert result["x"] is result.x and isinstance(result.fun, float) and isinstance(result.feasible, bool)
     assert "message: '" in repr(result)
     again = pickle.loads(pickle.dumps(result))
     np.testing.assert_array_equal(again.x, result.x)
@@ -204,7 +205,7 @@ def test_options_reach_the_run_the_problem_and_the_solver() -> None:
     assert result.nit == 5 and result.trace["calls"].shape[1] == 2 and "gap" in result.trace.snapshot().columns
     calls = result.trace["calls"]
     assert (calls[-1] - calls[0] == 5 * 8).all() and result.calls == calls[-1].sum()
-    assert result.success and 0.0 < result.maxcv <= 0.5
+    assert result.feasible and 0.0 < result.maxcv <= 0.5
 
 
 def test_time_and_targets_end_a_run() -> None:

@@ -74,8 +74,8 @@ def test_an_answer_on_a_noisy_constraint_is_a_success_where_its_mean_is_within_t
     for seed in (0, 1, 5):
         joint, best = noisy_line(seed, 1.0)
         result = minimize(joint, [1.0, 1.0], bounds=[(0, 2)] * 2, joint=True, method="ZOSQP", max_calls=3000)
-        assert result.success == ("No feasible point" not in result.message) == np.isfinite(result.best_fun)
-        assert result.success and result.x @ result.x == pytest.approx(best, abs=0.05)
+        assert result.feasible == ("No feasible point" not in result.message) == np.isfinite(result.best_fun)
+        assert result.feasible and result.x @ result.x == pytest.approx(best, abs=0.05)
         if result.maxcv > 1e-6:
             outside += 1
             assert "within twice the standard error: it may be feasible" in result.message
@@ -85,7 +85,7 @@ def test_an_answer_on_a_noisy_constraint_is_a_success_where_its_mean_is_within_t
 
 def test_a_point_that_is_outside_for_certain_is_no_success_under_noise() -> None:
     result = minimize(noisy_line(0, 5.0)[0], [1.0, 1.0], bounds=[(0, 2)] * 2, joint=True, max_calls=400)
-    assert not result.success and result.maxcv == pytest.approx(1.0, abs=0.1) and np.isnan(result.best_fun)
+    assert not result.feasible and result.maxcv == pytest.approx(1.0, abs=0.1) and np.isnan(result.best_fun)
     assert "No feasible point was found: in the mean x violates by" in result.message
 
 
@@ -104,7 +104,7 @@ def test_noise_in_constraints_is_found_too() -> None:
 
 def test_the_choice_is_made_and_said() -> None:
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, max_calls=400)
-    assert result.success and result.fun == pytest.approx(0.5, abs=0.01)
+    assert result.feasible and result.fun == pytest.approx(0.5, abs=0.01)
     assert "was chosen for 2 variables, 1 constraint, deterministic values and 398 calls: " in result.message
     assert re.search(r"Solvers used: .+ \(\d+ calls\)", result.message)
     assert result.message.startswith(named(result.method).title)
@@ -158,7 +158,7 @@ def test_calls_that_fail_count_in_no_mean(value: float) -> None:
         return value if calls % 4 == 0 else float(x @ x)
 
     result = minimize(now_and_then, [1.0, 1.0], method="COBYLA", max_calls=200, noise="independent")
-    assert result.success and result.failures > 10
+    assert result.feasible and result.failures > 10
     # Not to the bit: a sum of products in a loop and one by itself differ in their last digit on some processors.
     assert result.fun == pytest.approx(result.x @ result.x, rel=1e-12)
     assert "means of" in result.message

@@ -25,7 +25,7 @@ def costly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> CostlyBox:
 def test_a_budget_of_a_second_takes_a_second(costly: CostlyBox, method: str, noise: str | None) -> None:
     result = minimize(costly, [0.9] * 50, bounds=[(-1.0, 1.0)] * 50, method=method, seconds=1.0, noise=noise)
     assert 18 <= costly.calls <= 22 and result.calls == costly.calls
-    assert "The budget of 1 s is spent." in result.message and result.success
+    assert "The budget of 1 s is spent." in result.message and result.feasible
     assert result.fun <= 50 * 0.6**2 * (1.0 + 1e-12) and result.fun == pytest.approx(costly.at(result.x))
 
 
@@ -37,7 +37,7 @@ def test_constraints_do_not_make_it_longer(costly: CostlyBox, method: str) -> No
     result = minimize(
         costly, [0.9] * 50, bounds=[(-1.0, 1.0)] * 50, constraints=row, method=method, seconds=1.0, replicas=2
     )
-    assert costly.calls <= 22 and result.calls == costly.calls and result.success
+    assert costly.calls <= 22 and result.calls == costly.calls and result.feasible
 
 
 def test_two_workers_begin_two_calls_more_at_most(costly: CostlyBox) -> None:
@@ -53,7 +53,7 @@ def test_a_call_longer_than_the_budget_is_one_call(
     costly = CostlyBox(monkeypatch, tmp_path / "calls", 5.0)
     result = minimize(costly, [0.9] * 50, bounds=[(-1.0, 1.0)] * 50, method=method, seconds=1.0)
     assert costly.calls == 1 == result.calls and "The budget of 1 s is spent." in result.message
-    assert result.x == pytest.approx(np.full(50, 0.9)) and result.success
+    assert result.x == pytest.approx(np.full(50, 0.9)) and result.feasible
 
 
 def test_calls_that_decide_under_noise_are_in_the_budget(costly: CostlyBox) -> None:

@@ -33,9 +33,9 @@ def assert_best_of(result: Any, diary: Diary, budget: int) -> None:
     violation = np.maximum(0.5 - points[:, 0], 0.0)
     feasible = violation <= result.tolerance[0]
     if feasible.any():
-        assert result.success and result.fun == min(bowl(point) for point in points[feasible])
+        assert result.feasible and result.fun == min(bowl(point) for point in points[feasible])
     else:
-        assert not result.success and result.maxcv == violation.min()
+        assert not result.feasible and result.maxcv == violation.min()
 
 
 @pytest.mark.parametrize("method", METHODS)

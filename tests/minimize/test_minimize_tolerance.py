@@ -39,7 +39,7 @@ def test_the_unit_of_a_row_does_not_matter(method: str, unit: float | str) -> No
         result = minimize(
             bowl, START, bounds=BOUNDS, constraints=lambda x: unit * rows(x), method=method, max_calls=200
         )
-        assert result.success and (result.h <= result.tolerance).all()
+        assert result.feasible and (result.h <= result.tolerance).all()
         np.testing.assert_allclose(result.tolerance / unit, [1.8e-6, 4.0e-6], rtol=0.03)
         return np.asarray(result.x)
 
@@ -48,7 +48,7 @@ def test_the_unit_of_a_row_does_not_matter(method: str, unit: float | str) -> No
 
 def test_a_row_in_small_units_is_not_ignored_where_it_cannot_be_satisfied() -> None:
     result = minimize(bowl, START, bounds=BOUNDS, constraints=lambda x: 1e-9 * (x[0] ** 2 + 0.01), max_calls=100)
-    assert not result.success and "No feasible point was found" in result.message
+    assert not result.feasible and "No feasible point was found" in result.message
     assert "(row 1, where " in result.message and result.tolerance[0] < 1e-14
 
 
@@ -65,7 +65,7 @@ def test_a_row_in_small_units_is_not_ignored_where_it_cannot_be_satisfied() -> N
 def test_a_row_that_is_flat_around_the_start_has_no_size_and_no_tolerance(row: object, unit: float) -> None:
     start = [-3.9, 0.0]
     result = minimize(bowl, start, bounds=BOUNDS, constraints=lambda x: unit * row(x), max_calls=150)  # type: ignore[operator]
-    assert result.success and result.maxcv == 0.0 == result.tolerance[0]
+    assert result.feasible and result.maxcv == 0.0 == result.tolerance[0]
 
 
 @pytest.mark.parametrize("total", [1.0, 12345.678])
@@ -76,7 +76,7 @@ def test_an_identity_up_to_round_off_is_met(total: float) -> None:
 
     equality = {"type": "eq", "fun": balance}
     result = minimize(bowl, START, bounds=BOUNDS, constraints=[equality], max_calls=60)
-    assert result.success and result.fun < 1e-3 and result.tolerance.tolist() == [1e-6, 1e-6]
+    assert result.feasible and result.fun < 1e-3 and result.tolerance.tolist() == [1e-6, 1e-6]
 
 
 def test_a_row_that_is_huge_far_away_has_the_size_that_it_has_at_the_start() -> None:
@@ -87,7 +87,7 @@ def test_a_row_that_is_huge_far_away_has_the_size_that_it_has_at_the_start() -> 
 def test_a_tolerance_that_is_given_is_in_the_functions_units() -> None:
     for constraints in (rows, small_rows):
         result = minimize(bowl, START, bounds=BOUNDS, constraints=constraints, tolerance=1e-4, max_calls=200)
-        assert result.success and result.tolerance.tolist() == [1e-4, 1e-4]
+        assert result.feasible and result.tolerance.tolist() == [1e-4, 1e-4]
     unscaled = minimize(bowl, START, bounds=BOUNDS, constraints=rows, scaled=False, max_calls=200)
     assert unscaled.tolerance.tolist() == [defaults.FEASIBILITY_TOLERANCE] * 2
     beam = Run(WeldedBeam(), ZOSQP(), replicas=1, calls=30).run()

@@ -9,6 +9,9 @@ FEASIBILITY_TOLERANCE = 1e-6
 """Largest component of h that counts as feasible, SciPy's usual figure: in units of each row's size where nobody gives
 a tolerance and a run measures sizes, else in the functions' own units."""
 
+ACCURACY = 1e-6
+"""Relative fall of f, over 1 + |f|, that is no gain: where further searches bring no more, the answer stands."""
+
 REPLICAS = 8
 """Replicas of a run: enough for a band, few enough to be quick."""
 

@@ -17,6 +17,7 @@ from zoviz.minimize.scipy_arguments import read, summary, without_derivatives
 from zoviz.minimize.session import Session
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
+from zoviz.runs.engine.confidence import CONFIDENT
 from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.choice import AUTO
@@ -36,6 +37,7 @@ def minimize(
     callback: Callable[..., object] | None = None,
     options: Mapping[str, Any] | None = None,
     *,
+    stop: str = CONFIDENT,
     joint: bool = False,
     max_calls: int | None = None,
     seed: int = 0,
@@ -89,6 +91,10 @@ def minimize(
     options : mapping, optional
         SciPy's ``maxiter``, ``maxfev``, ``seed`` and ``disp``, and the solver's parameters by name, dotted for its
         estimator's (``{"estimator.batch_size": 10}``). Others are passed over with SciPy's ``OptimizeWarning``.
+    stop : {"confident", "budget", "first"}
+        When to end. "confident": once local searches have ended and further ones found nothing better by more than
+        ``tol``; "first": with the first local search; "budget": when ``max_calls`` are spent. Methods that begin no
+        searches anew, and all under noise, go on until the budget is spent or they end by themselves.
     joint : bool
         Whether ``fun`` returns (f, h).
     max_calls : int, optional
@@ -119,14 +125,15 @@ def minimize(
     OptimizeResult
         ``x``: the best feasible point queried, else the least violating; ``fun``, ``h``, ``violation`` (the norm) and
         ``maxcv`` (the largest component, ``constr_violation`` too) there; ``tolerance`` (m,): the largest h that counts
-        as feasible, by rows;
-        ``success``: whether x is feasible, under noise whether it may be (no mean of repeated calls there exceeds its
-        tolerance by more than twice its standard error); ``status``,
-        ``message``, ``nit``, ``calls`` (``nfev`` too), ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun``
-        (NaN where no feasible point was found), ``seed``, ``method``, its ``parameters`` as used, ``trace``, the course
-        of the run, and ``certainty``: how sure this is (``Certainty``). Under noise intervals of f at x, of the optimal
-        value nearby, of the constraints, of x and of what a unit of each limit is worth, and the price of another
-        digit; without, which constraints are active, as far as the method knows. None where no call was left for it.
+        as feasible, by rows; ``feasible``: whether x is, under noise whether it may be (no mean of repeated calls there
+        exceeds its tolerance by more than twice its standard error); ``status``, an ``Ending``: 0 solved, 1 at the
+        noise floor, 2 budget, 3 time, 4 no feasible point, 5 no progress, 6 stopped, 7 failed, 8 nothing to do;
+        ``success``: status 0 or 1 and feasible; ``message``, ``nit``, ``calls`` (``nfev`` too), ``failures``,
+        ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no feasible point was found), ``seed``, ``method``,
+        its ``parameters`` as used, ``trace``, the course of the run, and ``certainty``: how sure this is
+        (``Certainty``). Under noise intervals of f at x, of the optimal value nearby, of the constraints, of x and of
+        what a unit of each limit is worth, and the price of another digit; without, which constraints are active, as
+        far as the method knows. None where no call was left for it.
 
     Raises
     ------
@@ -167,6 +174,7 @@ def minimize(
     problem = _problem(fun, args, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
+    settings |= {"stop_when": stop} | ({} if tol is None else {"accuracy": tol})
     settings |= own.keywords
     session = Session(problem, settings.pop("max_calls", max_calls), noise is not None, settings)
     try:

@@ -29,9 +29,9 @@ from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine import start
-from zoviz.runs.engine.result import OptimizeResult, Result
+from zoviz.runs.engine.result import OptimizeResult, Result, ending_of
 from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.stopping import Limits, RunStatus
+from zoviz.runs.engine.stopping import Ending, Limits, RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import RunObserver, StepCallback
 from zoviz.runs.run import Run
@@ -480,17 +480,22 @@ class Session:
         positive = np.maximum(answer.h, 0.0)
         maxcv = float(positive.max(initial=0.0))
         calls = facts.calls + answer.calls + (facts.starts if result is None else int(result.calls.sum()))
-        success = answer.feasible and (run is None or len(run.divergences) < self._replicas)
+        diverged = run is not None and len(run.divergences) == self._replicas
+        ending = self._ending(run, answer)
+        status = ending_of(ending, answer.feasible)
+        if status is Ending.NOISE_FLOOR and answer.certainty is not None:
+            notes.append(f"At the noise floor: another digit would take about {answer.certainty.next_digit:,} calls.")
         return OptimizeResult(
             message=" ".join(filter(None, notes)),
             x=answer.x,
             fun=answer.fun,
-            success=success,
+            success=status.success and answer.feasible and not diverged,
+            feasible=answer.feasible,
             violation=math.hypot(*positive),
             maxcv=maxcv,
             constr_violation=maxcv,
             h=answer.h,
-            status=RunStatus.FINISHED if run is None else run.status,
+            status=status,
             nit=0 if result is None else result.nit,
             calls=calls,
             nfev=calls,
@@ -505,6 +510,15 @@ class Session:
             parameters={} if run is None else dict(run.parameters),
             trace=Trace() if result is None else result.trace,
         )
+
+    def _ending(self, run: Run | None, answer: Answer) -> Ending:
+        """Return why the run ended; without one, whether there was nothing to do or no call for it."""
+        if run is None or run.worker is None:
+            return Ending.NOTHING_TO_DO if self._all_fixed else Ending.BUDGET
+        ending, sure = run.worker.ending, answer.certainty
+        # Fresh calls cannot tell what is left to gain from nothing.
+        at_floor = sure is not None and sure.noisy and sure.gain.low <= 0.0
+        return Ending.NOISE_FLOOR if at_floor and ending in (Ending.BUDGET, Ending.TIME) else ending
 
     def result_so_far(self) -> OptimizeResult | None:
         """Return the best point of all that was evaluated, for who is about to see an exception; None without one."""
@@ -521,7 +535,8 @@ class Session:
             violation=math.hypot(*positive),
             maxcv=float(positive.max(initial=0.0)),
             h=best.h.copy(),
-            status=RunStatus.FAILED,
+            status=Ending.FAILED,
+            feasible=best.feasible,
             calls=best.points,
             best_x=best.x.copy() if best.feasible else np.full_like(best.x, np.nan),
             best_fun=best.f if best.feasible else np.nan,

@@ -24,7 +24,7 @@ from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
 from zoviz.runs.engine.spec import FREE, LISTED, RunSettings, RunSpec
 from zoviz.runs.engine.steering import Change, Journal
-from zoviz.runs.engine.stopping import BUDGETS, Progress, build
+from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.export import description, export
@@ -100,6 +100,7 @@ class StoredHistory(RunHistory):
             **values,
             status=self.status,
             message=stored["message"] if self.status.ended else f"The run is {self.status}.",
+            ending=Ending(stored["ending"]),
             nit=int(stored["iteration"]),
             seed=self._settings.seed,
             trace=self.trace,
@@ -310,7 +311,7 @@ def _outcome(connection: Connection, run: str) -> dict[str, Any]:
     It is read here and not where it is used: a page that shows the run would fail at each look at it.
     """
     outcome = _snapshot(connection, run, "outcome")
-    kinds = {"active": np.ndarray, "hits": list, "spent_calls": bool}
+    kinds = {"active": np.ndarray, "hits": list, "spent_calls": bool, "ending": int}
     held = outcome if isinstance(outcome, dict) else {}
     wrong = [name for name, kind in kinds.items() if type(held.get(name)) is not kind]
     if outcome and wrong:

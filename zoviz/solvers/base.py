@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,19 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import PublishedForm
 from zoviz.solvers.theory import Info, Theory
 from zoviz.solvers.tuning import Tuning
+
+
+class Searches(NamedTuple):
+    """How many of a method's local searches have ended, and in how many different minima.
+
+    Attributes
+    ----------
+    ended, minima : ndarray, shape (R,)
+        The second is 0 where the method cannot tell: no answer stands by it.
+    """
+
+    ended: np.ndarray
+    minima: np.ndarray
 
 
 class Solver(PublishedForm, Tuning, Theory):
@@ -105,6 +118,10 @@ class Solver(PublishedForm, Tuning, Theory):
         active : ndarray of bool, shape (R,)
             Replicas that are not frozen.
         """
+        return None
+
+    def searches(self, state: Any) -> Searches | None:
+        """Return how far a method has come that begins local searches anew; None for any other."""
         return None
 
     def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:

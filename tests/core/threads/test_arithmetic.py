@@ -64,7 +64,7 @@ def test_vectorised_functions_and_scipys_constraints_too() -> None:
     with np.errstate(invalid="raise"):
         result = Run(BlackBox(together, bounds=BOUNDS, vectorised=True), "ZOCEG", replicas=2, calls=20).run()
         box = {"type": "ineq", "fun": lambda x: together(x) + 1}
-        assert minimize(together, [0.5, 0.5], constraints=box, max_calls=20).success
+        assert minimize(together, [0.5, 0.5], constraints=box, max_calls=20).feasible
     assert result.status == "finished"
 
 

@@ -66,7 +66,7 @@ def test_a_program_goes_every_way_that_a_function_goes(program: Executable) -> N
     result = minimize(program, max_calls=40, seed=1)
     same = minimize(function(), max_calls=40, seed=1)
     np.testing.assert_array_equal(result.x, same.x)
-    assert result.success and result.calls == same.calls <= 40 and result.message == same.message
+    assert result.feasible and result.calls == same.calls <= 40 and result.message == same.message
     assert len(program.printed) == 20, "the launches are the person's to see"
     assert Run(program, calls=8, replicas=1).run().calls[0] <= 8
     np.testing.assert_array_equal(AskTell(program, ZOCEG, calls=8).ask().x[0], [0, 0])

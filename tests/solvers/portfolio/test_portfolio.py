@@ -11,6 +11,7 @@ from zoviz import Run, Store, minimize
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, PressureVessel
 from zoviz.runs.engine.columns import CALLS, STAGE
+from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ALSPG, CMAES, COBYLA, SLSQP, ZOBCEG, ZOCEG, ZOSPLM, ZOSQP, Portfolio, Solver
 from zoviz.solvers.portfolio import portfolio as portfolios
 
@@ -80,12 +81,12 @@ def test_replicas_are_those_of_runs_of_their_own() -> None:
 
 
 def test_what_one_method_gives_up_another_takes_up() -> None:
-    """COBYQA ends infeasible after a few dozen calls, and the rest of the budget is used all the same."""
+    """COBYQA ends infeasible after a few dozen calls, and another method goes on."""
     bounds, start = [(0.01, 20.0)] * 8, [0.4] * 8
     alone = minimize(hyperbolas, start, bounds=bounds, joint=True, method="COBYQA", max_calls=300)
     result = minimize(hyperbolas, start, bounds=bounds, joint=True, max_calls=300)
-    assert result.success and 300 >= result.calls >= 275
-    assert not alone.success or result.fun <= alone.fun + 1e-6
+    assert result.success and result.calls <= 300
+    assert not alone.feasible or result.fun <= alone.fun + 1e-6
 
 
 def fleeing(x: Array) -> tuple[float, Array]:
@@ -170,7 +171,7 @@ def test_an_objective_that_falls_without_end_among_feasible_points_is_said_to() 
     line = {"type": "ineq", "fun": lambda x: 1.0 + x.sum()}
     solver = Portfolio(first=ALSPG(), second=ZOBCEG(), members=2)
     result = minimize(lambda x: -float((x**3).sum()), [1.0] * 2, constraints=line, method=solver, max_calls=2000)
-    assert result.status == "diverged" and not result.success and "may have no minimum" in result.message
+    assert result.status is Ending.NO_PROGRESS and not result.success and "may have no minimum" in result.message
 
 
 def test_only_a_member_at_work_verifies_and_descends() -> None:

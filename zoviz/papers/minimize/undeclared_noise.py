@@ -149,7 +149,7 @@ class UndeclaredNoise(Trials):
         margin = 2.0 * own.deviation(result.x) / np.sqrt(min(MEANS, budget // 10))
         return {
             "infeasible": bool((own.mean(result.x) > TOLERANCE + margin).any()),
-            "success": bool(result.success),
+            "success": bool(result.feasible),
             "found": "noisy" in result.message,
             "gap": objective(result.x) - lowest(case),
             "calls": result.calls,

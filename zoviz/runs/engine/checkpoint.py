@@ -95,6 +95,7 @@ def _state_of(worker: Worker) -> dict[str, Any]:
         "tally": None if worker.tally is None else worker.tally.snapshot(),
         "guard": worker.guard.snapshot(),
         "noise": worker.noise.snapshot(),
+        "confidence": worker.confidence.snapshot(),
     }
 
 
@@ -201,6 +202,7 @@ def _take_state(
     if worker.tally is not None:
         worker.tally.restore(state["tally"])
     worker.noise.restore(state["noise"])
+    worker.confidence.restore(state["confidence"])
     if worker.noise.found:
         worker.believe_noise()
     worker.guard.restore(state["guard"])

@@ -14,6 +14,8 @@ class StudyKeywords(TypedDict, total=False):
     zeta_samples: int | None
     targets: Mapping[str, Any]
     stop_at_targets: bool
+    stop_when: Literal["confident", "budget", "first"]
+    accuracy: float
     tolerance: float | None
     checkpoint: float | str
     curvature_scaling: Literal["always", "under noise", "never"]

@@ -14,7 +14,7 @@ from zoviz.oracle import LedgerSums, Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import NORMAL_RESIDUAL, OBJECTIVE, VIOLATION
-from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.engine.stopping import Ending, RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Solver
 
@@ -59,6 +59,8 @@ class Result:
     status : RunStatus
     message : str
         How the run ended; says so where no feasible point was found.
+    ending : Ending
+        Why it ended; ``FAILED`` while it goes on.
     nit : int
     calls : ndarray of int, shape (R,)
         Joint oracle calls.
@@ -99,6 +101,7 @@ class Result:
     success: np.ndarray
     status: RunStatus
     message: str
+    ending: Ending
     nit: int
     calls: np.ndarray
     samples: np.ndarray
@@ -137,6 +140,7 @@ class ResultInputs(NamedTuple):
     trace : Trace
     polished : Iterate or None
         In the solver's units.
+    ending : Ending
     unsure : ndarray of bool, shape (R,), or False
         Replicas of which no call was left to tell whether the constraints hold.
     """
@@ -152,6 +156,7 @@ class ResultInputs(NamedTuple):
     seed: int
     trace: Trace
     polished: Iterate | None
+    ending: Ending
     unsure: np.ndarray | bool = False
 
 
@@ -183,6 +188,7 @@ def summarise(run: ResultInputs) -> Result:
         success=success & oracle.run_active & np.logical_not(run.unsure),
         status=run.status,
         message=message,
+        ending=ending_of(run.ending, feasible),
         nit=run.iteration,
         calls=oracle.calls.copy(),
         samples=oracle.samples.xi.copy(),
@@ -200,6 +206,11 @@ def summarise(run: ResultInputs) -> Result:
         ledger=oracle.ledger.sums,
         form=run.solver.form(),
     )
+
+
+def ending_of(ending: Ending, feasible: np.ndarray | bool) -> Ending:
+    """Return why a run ended, by whether feasible points were found, (R,) of bool: without any, that is what counts."""
+    return ending if np.any(feasible) or ending in (Ending.STOPPED, Ending.FAILED) else Ending.INFEASIBLE
 
 
 class _Reached(NamedTuple):
@@ -318,6 +329,7 @@ class OptimizeResult(dict[str, Any]):
 OUTCOME = tuple(
     one.name
     for one in fields(Result)
-    if one.name not in ("status", "message", "nit", "seed", "trace", "polished", "ledger", "tolerance", "form")
+    if one.name
+    not in ("status", "message", "ending", "nit", "seed", "trace", "polished", "ledger", "tolerance", "form")
 )
 """Names of a result's arrays, which have a replica axis and are stored."""

@@ -13,6 +13,7 @@ from zoviz.core.configurable import SignatureOfParameters
 from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import ABSENT, Interval
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.confidence import BUDGET, CONFIDENT, FIRST
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import BUDGETS, Limits
 from zoviz.solvers.base import Solver
@@ -66,6 +67,23 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         default=False,
         label="Stop when all are hit",
         doc="Finish when every replica has hit every target.",
+        metadata=_FREE,
+    )
+    stop_when: param.Selector[str] = param.Selector(
+        default=BUDGET,
+        objects=[CONFIDENT, BUDGET, FIRST],
+        precedence=-1,
+        label="Stop when",
+        doc="confident: when the answer stands, as further searches found none better. budget: search on until a "
+        "budget is spent. first: when the first local search has ended. Without noise.",
+        metadata=_FREE,
+    )
+    accuracy = param.Number(
+        default=defaults.ACCURACY,
+        bounds=(0, None),
+        precedence=-1,
+        label="Accuracy",
+        doc="Relative fall of f that counts as better for the answer to stand.",
         metadata=_FREE,
     )
     tolerance = param.Number(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,39 @@ class RunStatus(StrEnum):
     def ended(self) -> bool:
         """Whether the run has come to an end of its own: finished, diverged, stopped or failed."""
         return self in (RunStatus.FINISHED, RunStatus.DIVERGED, RunStatus.STOPPED, RunStatus.FAILED)
+
+
+class Ending(IntEnum):
+    """Why a run, or a call of ``minimize``, ended: the ``status`` of SciPy's results. 0 and 1 are successes."""
+
+    SOLVED = 0
+    """The answer stands: further searches found none better, or the method's own criterion is met."""
+    NOISE_FLOOR = 1
+    """What could still be gained is smaller than what the noise lets one see."""
+    BUDGET = 2
+    """A budget of calls, samples or iterations is spent, or every target is hit."""
+    TIME = 3
+    """The budget of seconds is spent."""
+    INFEASIBLE = 4
+    """No feasible point was found."""
+    NO_PROGRESS = 5
+    """No further step makes any, or the run diverged."""
+    STOPPED = 6
+    """A person, or the callback, stopped it."""
+    FAILED = 7
+    """The black box, or the method, failed."""
+    NOTHING_TO_DO = 8
+    """The bounds leave no variable free."""
+
+    @property
+    def success(self) -> bool:
+        """Whether the answer is one to rely on."""
+        return self <= Ending.NOISE_FLOOR
+
+    @property
+    def words(self) -> str:
+        """The ending in a word or two, for lists and pages."""
+        return self.name.lower().replace("_", " ")
 
 
 BUDGETS = ("iterations", "calls", "seconds", *(name for name in COUNTED if name != "calls"))

@@ -24,13 +24,14 @@ from zoviz.oracle.samples import COUNTED
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
+from zoviz.runs.engine.confidence import Confidence
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_start
 from zoviz.runs.engine.history import Points, RunHistory
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
-from zoviz.runs.engine.stopping import Progress, RunStatus, build
+from zoviz.runs.engine.stopping import Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import Trace
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
@@ -123,6 +124,7 @@ class Worker(RunHistory):
         self.polished: Any = None
         self.open, self.spent_calls, self.spent_time = bool(self.targets), False, False
         self.tally = self.problem.tally(spec.replicas)
+        self.ending, self.confidence = Ending.FAILED, Confidence(spec.replicas, spec.stop_when, spec.accuracy)
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
         domain, box = self.problem.domain, as_box(self.problem.domain)
         unknown = self.problem.noise == UNKNOWN and (box is None or bool(box.variable.any()))  # else one point is all
@@ -152,16 +154,17 @@ class Worker(RunHistory):
             self._end(
                 RunStatus.FINISHED,
                 (str(budget) or f"The budget of {self.limits.oracle_budget} is spent.") + self._unbegun,
+                Ending.BUDGET,
             )
         except TimeSpent as spent:
             self.spent_time = True
-            self._end(RunStatus.FINISHED, str(spent) + self._unbegun)
+            self._end(RunStatus.FINISHED, str(spent) + self._unbegun, Ending.TIME)
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
-            self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
+            self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.", Ending.STOPPED)
         except Exception as error:  # a black box may raise anything: the run has failed, and wait() raises it again
             self.error = error
-            self._end(RunStatus.FAILED, described(error))
+            self._end(RunStatus.FAILED, described(error), Ending.FAILED)
         finally:
             self._close()
 
@@ -174,7 +177,8 @@ class Worker(RunHistory):
                     self._advance()
             except BudgetSpent as budget:
                 self.spent_calls = True
-                self._end(RunStatus.FINISHED, str(budget) or f"The budget of {self.limits.oracle_budget} is spent.")
+                spent = str(budget) or f"The budget of {self.limits.oracle_budget} is spent."
+                self._end(RunStatus.FINISHED, spent, Ending.BUDGET)
             going_on = self._check_end()
 
     def _check_end(self) -> bool:
@@ -219,7 +223,8 @@ class Worker(RunHistory):
                     self._begin_again(np.where(np.isfinite(oracle.best_f)[:, None], oracle.best_x, iterates))
                 else:
                     noise.unsure = noise.unsure | findings.rows_differ | findings.lucky
-                    goes_on = may_begin and self._end(RunStatus.FINISHED, "Too few calls are left to begin again.")
+                    few = "Too few calls are left to begin again."
+                    goes_on = may_begin and self._end(RunStatus.FINISHED, few, Ending.BUDGET)
             if noise.found:
                 self.believe_noise()
         return goes_on
@@ -252,10 +257,12 @@ class Worker(RunHistory):
                 # run whose measures raise would never be seen to end.
                 if self.error is None:
                     self.error = error
-                    self._end(RunStatus.FAILED, described(error))
+                    self._end(RunStatus.FAILED, described(error), Ending.FAILED)
         outcome, message = self._outcome
         if outcome is RunStatus.FINISHED and self.guard.divergences:
-            outcome = RunStatus.DIVERGED
+            outcome, self.ending = RunStatus.DIVERGED, Ending.NO_PROGRESS
+        if self.ending in (Ending.BUDGET, Ending.TIME) and self.confidence.solved.any():
+            self.ending = Ending.SOLVED
         remarks = self.guard.sentence, self._infeasible, self.noise.sentence
         self.message = " ".join(filter(None, [message, *self.opening, *remarks]))
         for observer in self.observers:
@@ -354,9 +361,9 @@ class Worker(RunHistory):
         if asked and (sentence := self.limits.time_spent(self.clock.now + self.kept_seconds)) is not None:
             raise TimeSpent(sentence)
 
-    def _end(self, status: RunStatus, message: str) -> bool:
+    def _end(self, status: RunStatus, message: str, ending: Ending) -> bool:
         """Set how the run ends; published once the last row is written."""
-        self._outcome = (status, message)
+        self._outcome, self.ending = (status, message), ending
         return False
 
     def _prepare(self) -> None:
@@ -447,26 +454,42 @@ class Worker(RunHistory):
             self._apply(self.schedule[0].name, self.schedule.pop(0).new)
         if self.inbox.waiting and not self._attend():
             how = RunStatus.INTERRUPTED if self.inbox.interrupted else RunStatus.STOPPED
-            return self._end(how, f"{how.capitalize()} after {self.iteration} iterations.")
-        if (spent := self.limits.spent(self.iteration, self.clock.seconds + self.kept_seconds)) is not None:
-            return self._end(RunStatus.FINISHED, spent)
+            return self._end(how, f"{how.capitalize()} after {self.iteration} iterations.", Ending.STOPPED)
+        seconds = self.clock.seconds + self.kept_seconds
+        if (spent := self.limits.spent(self.iteration, seconds)) is not None:
+            ending = Ending.BUDGET if self.limits.time_spent(seconds) is None else Ending.TIME
+            return self._end(RunStatus.FINISHED, spent, ending)
         if not self.oracle.all_active and not self.oracle.active.any():
             if self.guard.divergences:
-                return self._end(RunStatus.DIVERGED, "")
+                return self._end(RunStatus.DIVERGED, "", Ending.NO_PROGRESS)
             raise OracleError(
                 f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
                 f"{self.problem.failure_message}".rstrip()
             )
         if self.oracle.stands_still:
-            return self._end(RunStatus.FINISHED, "The method asks for nothing but points whose values are known.")
+            known = "The method asks for nothing but points whose values are known."
+            return self._end(RunStatus.FINISHED, known, Ending.NO_PROGRESS)
         if self.stop_at_targets and self.targets and not self.open:
-            return self._end(RunStatus.FINISHED, "Every replica hit every target.")
+            return self._end(RunStatus.FINISHED, "Every replica hit every target.", Ending.BUDGET)
         over = self.solver.done(self.state, self.oracle.active)
         if over is not None:
             self._solver_ended = True
-            return self._end(RunStatus.FINISHED, over)
+            box = as_box(self.problem.domain)
+            fixed = box is not None and not box.variable.any()
+            return self._end(RunStatus.FINISHED, over, Ending.NOTHING_TO_DO if fixed else Ending.SOLVED)
+        if self._answer_stands():
+            self._solver_ended = True
+            return self._end(RunStatus.FINISHED, self.confidence.sentence, Ending.SOLVED)
         return True
+
+    def _answer_stands(self) -> bool:
+        """Return whether the answers of all replicas stand, by their searches; without noise alone."""
+        oracle, searches = self.oracle, self.solver.searches(self.state)
+        if searches is None or oracle.contract != "deterministic":
+            return False
+        stands = self.confidence.stands(searches, oracle.calls, oracle.best_f)
+        return self.confidence.on and bool((stands | ~oracle.active).all())
 
     def _attend(self) -> bool:
         """Make the requested changes, wait while paused, and return whether to go on."""
@@ -556,6 +579,7 @@ class Worker(RunHistory):
                 seed=self.streams.seed,
                 trace=self.trace,
                 polished=self.polished,
+                ending=self.ending,
                 unsure=self.noise.unsure,
             )
         )

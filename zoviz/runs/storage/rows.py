@@ -140,6 +140,7 @@ def outcome(worker: Worker) -> bytes:
     content["units"] = None if worker.oracle.units is None else worker.oracle.units.sizes
     content["divergences"] = [one._asdict() for one in worker.guard.divergences]
     content["hits"] = [target.hit for target in worker.targets]
+    content["ending"] = int(result.ending)
     content |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "problem": worker.problem.snapshot()}
     if result.polished is not None:
         content["polished"] = result.polished._asdict()

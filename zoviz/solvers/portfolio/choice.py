@@ -102,12 +102,6 @@ class Row(NamedTuple):
 
 TABLE: tuple[Row, ...] = (
     Row(
-        lambda s: not s.noisy and s.n <= 400 and s.sweeps >= 300,
-        ("ALSPG", "ZOSQP"),
-        "first a method that finds the scales of the variables, then models of the curvature",
-        0.5,
-    ),
-    Row(
         lambda s: not s.noisy and s.n <= 20 and 5 <= s.sweeps < 50,
         ("COBYLA", "ZOSQP"),
         "linear models first, as they need few calls, then a model of the curvature",

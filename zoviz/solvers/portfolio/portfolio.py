@@ -19,7 +19,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle, Purpose, Stage
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG
-from zoviz.solvers.base import Solver
+from zoviz.solvers.base import Searches, Solver
 from zoviz.solvers.external.cma_es import CMAES
 from zoviz.solvers.external.cobyla_cobyqa import COBYLA, COBYQA
 from zoviz.solvers.external.nomad import NOMAD
@@ -271,6 +271,13 @@ class Portfolio(Solver):
         fallen = is_feasible(value.h, oracle.tolerance) & (value.f < start.f)
         back = diverged & ~fallen
         return _back_to_start(state._replace(through=np.where(back, 1.0, state.through)), back), back
+
+    def searches(self, state: PortfolioState) -> Searches:
+        """Return the present member's searches, after one for each stage that is over."""
+        own, over = self._member(state).searches(state.inner[0]), len(state.stages) - 1
+        if own is None:
+            own = Searches(np.zeros(len(state.x)), np.ones(len(state.x)))
+        return Searches(over + own.ended, own.minima)
 
     def close(self) -> None:
         """Close every member."""

@@ -41,6 +41,7 @@ class Constants:
     # Without noise: restarts, and the last calls
     first_radii: tuple[float, float] = (-2.0, 1.0)  # decimal exponents of a restart's first radius
     progress: float = 0.9  # share of the violation at the last restoration's beginning that makes another worth while
+    other_minimum: float = 1e-3  # difference of f, relative to 1 + |f|, between the ends of runs in different minima
     spare: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0)  # multiples of a violation by which last calls keep away from it
     chord: tuple[float, ...] = (1.0, 0.8, 0.5)  # shares of the way to where chords of constraints meet 0
     no_room: float = 1e-2  # the least such way

@@ -45,6 +45,10 @@ class Exact:
         Outputs of which values are known that are not rounded.
     quantum : Array, shape (1 + m,)
         The steps of the outputs that are rounded; empty before they are so coarse that differences are wrong.
+    lowest_end, highest_end : float
+        f at the ends of runs that were feasible.
+    minima : int
+        2 where these are far apart, else 1; 0 where no run has ended near the best point.
     """
 
     run: SQPRun
@@ -60,6 +64,9 @@ class Exact:
     restored_from: float = np.inf
     verdict: str = ""
     quantum: Array = field(default_factory=lambda: np.empty(0))
+    lowest_end: float = np.inf
+    highest_end: float = -np.inf
+    minima: int = 0
 
     @classmethod
     def start(cls, x: Array, value: Array, penalty: float) -> Exact:
@@ -208,6 +215,9 @@ class Exact:
             10.0 ** generator.uniform(c.first_radii[0], c.first_radii[1]),
             10.0 ** generator.uniform(-1.0, 2.0),
         )
+        if not last.restoring and len(last.value) and is_feasible(last.value[1:], space.tolerance):
+            self.lowest_end = min(self.lowest_end, float(last.value[0]))
+            self.highest_end = max(self.highest_end, float(last.value[0]))
         infeasible = not is_feasible(self.best_value[1:], space.tolerance)
         usable, violation = bool(np.isfinite(self.best_value).all()), float(self.best_value[1:].max(initial=0.0))
         # A restoration is two runs: the whole problem follows it.

@@ -17,6 +17,7 @@ from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers import differences
+from zoviz.solvers.base import Searches
 from zoviz.solvers.batches import ANEW, Course, Loop, LoopSolver
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.sqp.constants import Constants
@@ -255,6 +256,12 @@ class ZOSQP(LoopSolver):
     def _loop(self, oracle: Oracle) -> Callable[[Replica], Loop]:
         """Return what begins the loop of a replica."""
         return lambda replica: replica.loop(oracle, Constants.of(self.constants))
+
+    def searches(self, state: SQPState) -> Searches:
+        """Return the runs that have ended, and whether they did so in several minima; none where values are noisy."""
+        arms = [course.now.exact for course in state.courses]
+        ended = np.array([0 if arm is None else arm.runs - 1 for arm in arms])
+        return Searches(ended, np.array([0 if arm is None else arm.minima for arm in arms]))
 
     def closing_note(self, state: SQPState) -> str:
         """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""

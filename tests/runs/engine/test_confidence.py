@@ -1,0 +1,105 @@
+"""When an answer stands, by hand, and runs that end by it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import BlackBox, Run, minimize
+from zoviz.core.types import Array
+from zoviz.runs.engine.confidence import BUDGET, CONFIDENT, FIRST, Confidence
+from zoviz.runs.engine.stopping import Ending
+from zoviz.solvers import ZOSPLM, ZOSQP
+from zoviz.solvers.base import Searches
+
+
+def course(stop: str, rows: list[tuple[int, int, int, float]], accuracy: float = 1e-6) -> list[bool]:
+    """Whether the answer of one replica stands after each row: searches ended, minima, calls, best f."""
+    confidence = Confidence(1, stop, accuracy)
+    return [
+        bool(confidence.stands(Searches(np.array([ended]), np.array([minima])), np.array([calls]), np.array([best]))[0])
+        for ended, minima, calls, best in rows
+    ]
+
+
+def test_another_search_and_half_as_many_calls_again() -> None:
+    rows = [(0, 1, 10, 5.0), (0, 1, 20, 1.0), (1, 1, 24, 1.0), (2, 1, 28, 1.0), (2, 1, 29, 1.0), (2, 1, 30, 1.0)]
+    assert course(CONFIDENT, rows) == [False] * 5 + [True], "20 calls to the answer, so 30 in all"
+    assert course(CONFIDENT, [*rows[:3], (1, 1, 300, 1.0)])[-1] is False, "no further search has ended"
+
+
+def test_several_minima_ask_for_three_times_as_many() -> None:
+    rows = [(0, 1, 20, 1.0), (1, 1, 24, 1.0), (2, 2, 79, 1.0), (2, 2, 80, 1.0)]
+    assert course(CONFIDENT, rows) == [False, False, False, True]
+
+
+def test_a_fall_begins_the_count_anew_and_one_within_the_accuracy_does_not() -> None:
+    rows = [(0, 1, 20, 1.0), (1, 1, 24, 1.0), (2, 1, 30, 0.5), (3, 1, 44, 0.5), (4, 1, 45, 0.5)]
+    assert course(CONFIDENT, rows) == [False, False, False, False, True]
+    rows = [(0, 1, 20, 1.0), (1, 1, 24, 1.0), (2, 1, 30, 1.0 - 1e-8)]
+    assert course(CONFIDENT, rows)[-1] is True
+    assert course(CONFIDENT, [(0, 1, 20, 1.0), (1, 1, 24, 1.0), (2, 1, 30, 0.9)], accuracy=0.2)[-1] is True
+
+
+def test_without_a_feasible_point_nothing_stands() -> None:
+    assert course(CONFIDENT, [(0, 1, 20, np.inf), (5, 1, 900, np.inf)]) == [False, False]
+    assert course(FIRST, [(0, 1, 20, np.inf), (1, 1, 30, np.inf), (1, 1, 31, 2.0), (2, 1, 40, 2.0)])[-2:] == [
+        False,
+        True,
+    ]
+
+
+def test_members_that_count_anew() -> None:
+    rows = [(3, 1, 20, 1.0), (4, 1, 24, 1.0), (0, 1, 32, 1.0)]
+    assert course(CONFIDENT, rows) == [False, False, True]
+
+
+def test_it_goes_on_from_what_it_has_seen() -> None:
+    one, searches = Confidence(1, CONFIDENT, 1e-6), Searches(np.array([1]), np.array([1]))
+    one.stands(searches, np.array([20]), np.array([1.0]))
+    other = Confidence(1, CONFIDENT, 1e-6)
+    other.restore(one.snapshot())
+    last = Searches(np.array([3]), np.array([1])), np.array([30]), np.array([1.0])
+    assert one.stands(*last)[0] and other.stands(*last)[0] and not Confidence(1, CONFIDENT, 1e-6).stands(*last)[0]
+
+
+def bowl(x: Array) -> tuple[float, list[float]]:
+    return float(np.square(x - 1.0).sum()), [float(x[0] + x[1] - 1.0)]
+
+
+def test_a_run_ends_when_its_answer_stands_and_takes_the_same_points_until_then() -> None:
+    problem = BlackBox(bowl, joint=True, m=1, bounds=[(-5, 5)] * 2, x0=[3.0, 3.0])
+    runs = {stop: Run(problem, ZOSQP(), replicas=1, calls=600, stop_when=stop) for stop in (FIRST, CONFIDENT, BUDGET)}
+    calls = {stop: run.run().calls[0] for stop, run in runs.items()}
+    assert calls[FIRST] < calls[CONFIDENT] < 150 and calls[BUDGET] == 600
+    assert runs[CONFIDENT].result.ending is Ending.SOLVED and "The answer stands" in runs[CONFIDENT].message
+    assert runs[FIRST].result.ending is Ending.SOLVED and "first local search" in runs[FIRST].message
+    np.testing.assert_allclose(runs[CONFIDENT].result.x, 0.5, atol=1e-5)
+    whole, part = (runs[stop].path["x"][:4] for stop in (BUDGET, CONFIDENT))
+    np.testing.assert_array_equal(whole, part)
+
+
+def test_the_accuracy_is_minimizes_tol() -> None:
+    fine, coarse = (minimize(bowl, [3.0, 3.0], joint=True, tol=tol) for tol in (1e-12, 1e-2))
+    assert coarse.nfev <= fine.nfev < 400 and coarse.success and fine.success
+
+
+def test_what_minimize_says_of_its_end() -> None:
+    assert minimize(bowl, [3.0, 3.0], joint=True).status is Ending.SOLVED
+    few = minimize(bowl, [3.0, 3.0], joint=True, max_calls=9)
+    assert few.status is Ending.BUDGET and few.feasible and not few.success
+    outside = minimize(lambda x: (x @ x, [1.0 + x @ x]), [3.0, 3.0], joint=True, max_calls=60)
+    assert outside.status is Ending.INFEASIBLE and not outside.success and not outside.feasible
+    stopped = minimize(bowl, [3.0, 3.0], joint=True, callback=lambda x: True)
+    assert stopped.status is Ending.STOPPED and not stopped.success
+
+
+@pytest.mark.parametrize("stop", [CONFIDENT, BUDGET])
+def test_a_method_without_searches_spends_its_budget(stop: str) -> None:
+    result = minimize(bowl, [3.0, 3.0], joint=True, method=ZOSPLM, stop=stop, max_calls=200)
+    assert result.status is Ending.BUDGET and 180 < result.calls <= 200
+
+
+def test_endings_have_words_and_tell_successes() -> None:
+    assert [one.words for one in Ending if one.success] == ["solved", "noise floor"]
+    assert Ending.NOTHING_TO_DO.words == "nothing to do" and int(Ending.BUDGET) == 2

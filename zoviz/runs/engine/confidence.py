@@ -1,0 +1,96 @@
+"""The end of a run whose answer stands: local searches have ended, and further ones found nothing better.
+
+Without noise, a replica's answer is taken to stand when
+
+- a local search has ended since f at the best feasible point last fell by more than ``accuracy`` (1 + |f|), and began
+  after it: another search has come to nothing better; and
+- the calls since then are a share kappa of those until then: kappa = 0.5 where all searches ended in the same minimum,
+  3 where they ended in different ones.
+
+kappa is chosen by us, on 48 problems of the CUTEst collection of 2 to 20 variables with budgets of 300 sweeps of n + 1
+calls (ZOSQP, one start): of kappa = 0, 0.5, 1 and 2, calls spent over calls after which the answer stood were in the
+median and at 90 % 1.8 and 3.6, 2.0 and 3.8, 2.7 and 4.6, 3.7 and 5.4; of 45 problems that all calls solve to 1e-3, the
+rule left 3, 3, 3 and 1 unsolved. Boender and Rinnooy Kan (1987) ask the same question of uniformly drawn starts;
+searches here begin where others ended, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.base import Searches
+
+BUDGET, CONFIDENT, FIRST = "budget", "confident", "first"
+"""The values of ``stop_when``: until a budget is spent, until the answer stands, until the first search ends."""
+
+_AGAIN, _SEVERAL = 0.5, 3.0
+"""kappa where one minimum was met, and where several were."""
+
+
+class Confidence:
+    """Whether the answer of each replica stands.
+
+    Parameters
+    ----------
+    replicas : int
+    stop_when : {"budget", "confident", "first"}
+    accuracy : float
+        The relative fall of f that counts.
+    """
+
+    def __init__(self, replicas: int, stop_when: str, accuracy: float) -> None:
+        self._stop, self._accuracy = stop_when, accuracy
+        self._best, self._since = np.full(replicas, np.inf), np.zeros(replicas)
+        self._ended, self._known = np.zeros(replicas), np.zeros(replicas)
+
+    @property
+    def on(self) -> bool:
+        """Whether the run may end by it."""
+        return self._stop != BUDGET
+
+    @property
+    def solved(self) -> np.ndarray:
+        """The replicas, (R,) of bool, in which the search that led to the best point has ended."""
+        return np.isfinite(self._best) & (self._ended >= 0.0) & (self._known > 0.0)
+
+    @property
+    def sentence(self) -> str:
+        """How a run that is ended by it ended."""
+        if self._stop == FIRST:
+            return "The first local search has ended."
+        return "The answer stands: further searches found nothing better."
+
+    def stands(self, searches: Searches, calls: np.ndarray, best: Array) -> np.ndarray:
+        """Return which answers stand after a step, (R,) of bool.
+
+        Parameters
+        ----------
+        searches : Searches
+            Of the solver.
+        calls : ndarray of int, shape (R,)
+        best : Array, shape (R,)
+            f at the best feasible point; infinite where there is none.
+        """
+        # A method of several members counts anew with each of them.
+        further = np.where(searches.ended >= self._known, searches.ended - self._known, 1.0)
+        self._known = searches.ended.astype(float)
+        with np.errstate(invalid="ignore"):
+            fell = best < self._best - self._accuracy * (1.0 + np.abs(best))
+        self._best, self._since = np.where(fell, best, self._best), np.where(fell, calls, self._since)
+        # The search in which it fell does not count: -1 until that one has ended.
+        self._ended = np.where(fell, np.where(further > 0, 0.0, -1.0), self._ended + further)
+        if self._stop == FIRST:
+            return self.solved
+        least = np.where(searches.minima > 1, 1.0 + _SEVERAL, 1.0 + _AGAIN) * self._since
+        return np.isfinite(self._best) & (searches.minima > 0) & (self._ended >= 1.0) & (calls >= least)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what it has seen, as checkpoints hold it."""
+        return {"best": self._best, "since": self._since, "ended": self._ended, "known": self._known}
+
+    def restore(self, seen: dict[str, Any]) -> None:
+        """Go on from a ``snapshot``."""
+        self._best, self._since, self._ended, self._known = (seen[name] for name in ("best", "since", "ended", "known"))
