@@ -19,6 +19,7 @@ from zoviz.core.optional import require
 from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
 from zoviz.problems.user.executable import Executable
+from zoviz.runs.engine.confidence import CONFIDENT
 from zoviz.runs.engine.spec import EVERY_CALL, SETTINGS, RunSpec
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
@@ -167,6 +168,8 @@ def spec(args: argparse.Namespace, problem: Problem, solver: Solver) -> RunSpec:
     settings = {name: value for name, value in vars(args).items() if name in SETTINGS and value is not None}
     own = bool(args.exe)
     settings.setdefault("replicas", 1 if own or not problem.analytic else defaults.REPLICAS)
+    if own or not problem.analytic:
+        settings.setdefault("stop_when", CONFIDENT)
     settings["targets"] = targets(args.target)
     settings["checkpoint"] = _checkpoint(args.checkpoint or (EVERY_CALL if own else str(defaults.CHECKPOINT_SECONDS)))
     description = RunSpec(problem, solver, **settings)

@@ -16,7 +16,7 @@ from zoviz.diagnosis.course import BARELY, OUTSIDE, Course, course_of, percentil
 from zoviz.diagnosis.noise_floor import NoiseScale, at_noise_floor, within_noise
 from zoviz.runs.engine import columns as names
 from zoviz.runs.engine.steering import Change
-from zoviz.runs.engine.stopping import RunStatus, Target
+from zoviz.runs.engine.stopping import Ending, RunStatus, Target
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.runs.run_view import RunView
 
@@ -258,6 +258,9 @@ def verdict_of(run: RunView, constrained: bool | None = None) -> Verdict:
     rows, about = run.tolerances, context_of(run)
     tolerance = float(rows.max()) if rows.any() else defaults.FEASIBILITY_TOLERANCE
     judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status, tolerance, constrained, about)
+    by_itself = run.status is RunStatus.FINISHED and run.ending is Ending.SOLVED
+    if by_itself and judged.word in (Word.EARLY, Word.SETTLED, Word.BUDGET_ENDED):  # no optimum is known to judge by
+        judged = Verdict(Word.SOLVED, "Solved: the search has ended, and its answer stands.")
     if not ended:
         return judged
     return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")

@@ -14,7 +14,7 @@ from zoviz.runs.engine.history import Points, RunHistory
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import RunSettings, RunSpec
 from zoviz.runs.engine.steering import Journal
-from zoviz.runs.engine.stopping import Progress, RunStatus, Target
+from zoviz.runs.engine.stopping import Ending, Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Solver
 
@@ -138,6 +138,11 @@ class RunView(RunSettings):
     def spent_calls(self) -> bool:
         """Whether the budget of calls or samples ended the run, in mid-step."""
         return self._history.spent_calls
+
+    @property
+    def ending(self) -> Ending:
+        """Why the run ended; of use once it has."""
+        return self._history.ending
 
     @property
     def has_result(self) -> bool:

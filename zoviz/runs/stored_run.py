@@ -63,6 +63,7 @@ class StoredHistory(RunHistory):
         self.path = _course(connection, record.id, "path", PATH_POINTS)
         self.outcome = _outcome(connection, record.id)
         self.spent_calls = bool(self.outcome and self.outcome["spent_calls"])
+        self.ending = Ending(self.outcome["ending"]) if self.outcome else Ending.FAILED
         self.targets = build(settings.targets, settings.replicas)
         for target, hit in zip(self.targets, self.outcome["hits"] if self.outcome else [], strict=False):
             target.restore(hit)
@@ -100,7 +101,7 @@ class StoredHistory(RunHistory):
             **values,
             status=self.status,
             message=stored["message"] if self.status.ended else f"The run is {self.status}.",
-            ending=Ending(stored["ending"]),
+            ending=self.ending,
             nit=int(stored["iteration"]),
             seed=self._settings.seed,
             trace=self.trace,

@@ -13,7 +13,7 @@ from zoviz.core.types import Array
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.steering import Journal
-from zoviz.runs.engine.stopping import BUDGETS, Progress, RunStatus, Target
+from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
 
 
@@ -53,6 +53,8 @@ class RunHistory:
         The exception that ended the run as failed.
     spent_calls : bool
         Whether the budget of calls or samples ended the run, in mid-step.
+    ending : Ending
+        Why it ended; of use once it has.
     trace, path : Trace
         The columns of the run, one row per recorded iteration; the iterates of the first replica, thinned likewise.
     journal : Journal
@@ -67,6 +69,7 @@ class RunHistory:
     message: str = ""
     error: BaseException | None = None
     spent_calls: bool = False
+    ending: Ending = Ending.FAILED
 
     def __init__(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.trace, self.path, self.journal = Trace(), Trace(), Journal()

@@ -72,7 +72,6 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
     stop_when: param.Selector[str] = param.Selector(
         default=BUDGET,
         objects=[CONFIDENT, BUDGET, FIRST],
-        precedence=-1,
         label="Stop when",
         doc="confident: when the answer stands, as further searches found none better. budget: search on until a "
         "budget is spent. first: when the first local search has ended. Without noise.",

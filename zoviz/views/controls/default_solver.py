@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from zoviz.problems.base import Problem
 from zoviz.problems.families import family
+from zoviz.runs.engine.confidence import BUDGET, CONFIDENT
 
 BY_KIND = {
     "linearly constrained": ("Smoothed ALM", "Smoothed ALM, sampled constraints"),
@@ -47,8 +49,13 @@ def default_solver(problem: Problem, offered: Collection[str]) -> str:
     return next((title for title in titles if title in offered), next(iter(offered)))
 
 
-def default_settings(problem: Problem) -> dict[str, int | float | None]:
-    """Return the replicas and budgets to begin with, by their names; one replica of a person's own problem."""
+def default_settings(problem: Problem) -> dict[str, Any]:
+    """Return the replicas, the budgets and when to stop, by their names, to begin with.
+
+    A person's own problem has one replica, and ends once its answer stands: its calls may be dear.
+    """
     if family(problem) == "user":
-        return {"replicas": 1, "calls": SWEEPS * (problem.domain.n + 1), "seconds": None}
-    return {"replicas": COSTLY_REPLICAS if problem.costly else REPLICAS, "calls": None, "seconds": SECONDS}
+        calls = SWEEPS * (problem.domain.n + 1)
+        return {"replicas": 1, "calls": calls, "seconds": None, "stop_when": CONFIDENT}
+    replicas = COSTLY_REPLICAS if problem.costly else REPLICAS
+    return {"replicas": replicas, "calls": None, "seconds": SECONDS, "stop_when": BUDGET}

@@ -79,7 +79,9 @@ class RunSettingsForm(pn.viewable.Viewer):
         zeta = pn.Column(fields["zeta_samples"], visible=self._settings.param.draws_zeta, **look)
         targets = pick(*TARGETS, "stop_at_targets")
         self.fold.put(
-            pn.Column(*pick("iterations", "samples"), zeta, section("Targets (first hits)"), *targets, **look)
+            pn.Column(
+                *pick("stop_when", "iterations", "samples"), zeta, section("Targets (first hits)"), *targets, **look
+            )
         )
         return pn.Column(section("Run"), self._why, *pick("seconds", "calls", "replicas", "seed"), self.fold, **look)
 
