@@ -22,7 +22,7 @@ from zoviz.runs.engine.guard import (
     PATIENCE,
     Guard,
 )
-from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.engine.stopping import Ending, RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers import DSZOG, SLSQP, ZOCEG, ZOSPLM
 
@@ -190,13 +190,13 @@ def test_a_resumed_guard_goes_on_where_it_was() -> None:
 
 def test_minimize_calls_no_answer_of_a_run_that_diverged_a_success() -> None:
     result = minimize(falling, np.ones(2), constraints=idle, max_calls=500, method=ZOCEG(**STEPS))
-    assert result.status == "diverged" and not result.success and "Diverged" in result.message
+    assert result.status is Ending.NO_PROGRESS and not result.success and "Diverged" in result.message
 
 
 def test_an_objective_without_a_minimum_is_said_to_be_that_and_its_best_point_is_there() -> None:
     line = {"type": "ineq", "fun": lambda x: 1.0 + x.sum()}
     result = minimize(lambda x: -1e3 * x.sum(), [0.0] * 4, constraints=line, method="COBYLA", max_calls=120)
-    assert result.status == "diverged" and not result.success
+    assert result.status is Ending.NO_PROGRESS and not result.success
     assert "the objective has fallen below zero by" in result.message and "may have no minimum" in result.message
     np.testing.assert_array_equal(result.best_x, result.x)
     assert result.best_fun == result.fun < 0.0 == result.maxcv
@@ -206,7 +206,7 @@ def test_an_objective_without_a_minimum_is_said_to_be_that_and_its_best_point_is
 def test_a_run_that_ends_beyond_every_scale_before_the_guard_looks_is_no_success(method: str) -> None:
     result = minimize(lambda x: float(np.power(x, 3).sum()), -np.ones(2), method=method, max_calls=300)
     assert result.fun < -LARGEST_GROWTH
-    assert result.status == "diverged" and not result.success and "may have no minimum" in result.message
+    assert result.status is Ending.NO_PROGRESS and not result.success and "may have no minimum" in result.message
 
 
 def test_an_end_within_the_bounds_is_none() -> None:

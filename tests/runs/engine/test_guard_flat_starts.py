@@ -30,19 +30,19 @@ def line(x: Array) -> float:
 @pytest.mark.parametrize(("peak", "rows", "best"), [(gaussian, (), -1.0), (gaussian, line, -math.exp(-0.125))])
 def test_a_peak_is_found_from_a_flat_start(method: str, peak: object, rows: object, best: float) -> None:
     result = minimize(peak, [0.0, 0.0], bounds=[(-10.0, 10.0)] * 2, constraints=rows, method=method, max_calls=650)
-    assert result.success and "iverged" not in result.message
+    assert result.feasible and "iverged" not in result.message
     assert result.fun == pytest.approx(best, abs=0.1)
 
 
 @pytest.mark.parametrize("method", ["auto", "CMAES"])
 def test_a_peak_of_more_variables_is_found(method: str) -> None:
     result = minimize(logistic, [0.0] * 4, bounds=[(-10.0, 10.0)] * 4, method=method, max_calls=800)
-    assert result.success and result.fun == pytest.approx(-0.982, abs=0.02)
+    assert result.feasible and result.fun == pytest.approx(-0.982, abs=0.02)
 
 
 def test_a_peak_without_bounds_is_found() -> None:
     result = minimize(gaussian, [0.0, 0.0], max_calls=400)
-    assert result.success and result.fun == pytest.approx(-1.0, abs=0.02)
+    assert result.feasible and result.fun == pytest.approx(-1.0, abs=0.02)
 
 
 @pytest.mark.parametrize("method", ["auto", "ZOSQP"])
@@ -56,4 +56,4 @@ def test_a_wall_around_the_feasible_set_is_no_divergence(method: str) -> None:
         return float(x[0] < 0.5)
 
     result = minimize(walled, [0.0] * 3, bounds=[(-10.0, 10.0)] * 3, constraints=row, method=method, max_calls=600)
-    assert result.success and result.fun < 0.01 and "iverged" not in result.message
+    assert result.feasible and result.fun < 0.01 and "iverged" not in result.message

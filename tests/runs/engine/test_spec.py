@@ -18,6 +18,8 @@ OTHERS: dict[str, Any] = {
     "calls": 100,
     "seconds": 1.5,
     "samples": 70,
+    "stop_when": "confident",
+    "accuracy": 1e-3,
     "zeta_samples": 210,
     "targets": {"gap": 0.1},
     "stop_at_targets": True,
@@ -54,5 +56,16 @@ def test_what_is_listed_is_a_column_of_the_runs() -> None:
 
 
 def test_what_a_run_has_done_does_not_depend_on_what_is_free() -> None:
-    assert set(FREE) == {"iterations", "calls", "seconds", "samples", "zeta_samples", "stop_at_targets", "checkpoint"}
+    assert set(FREE) == {
+        "iterations",
+        "calls",
+        "seconds",
+        "samples",
+        "zeta_samples",
+        "stop_at_targets",
+        "checkpoint",
+    } | {
+        "stop_when",
+        "accuracy",
+    }
     assert set(SETTINGS) == set(OTHERS) == set(DEFAULTS)

@@ -55,7 +55,7 @@ def test_minimize_finds_a_start_with_a_value(way: str, x0: Any, replicas: int, n
     fun, arguments = WAYS[way]
     diary = Diary(fun)
     result = minimize(diary, x0, bounds=BOX, max_calls=100, replicas=replicas, noise=noise, **arguments)
-    assert result.success and result.calls == len(diary.points) <= 100
+    assert result.feasible and result.calls == len(diary.points) <= 100
     assert result.fun < 0.1 and defined(result.x)
     if x0 is not None:
         assert "had no value: another point was found after" in result.message
@@ -64,7 +64,7 @@ def test_minimize_finds_a_start_with_a_value(way: str, x0: Any, replicas: int, n
 def test_every_seed_finds_one_and_the_same_again() -> None:
     for seed in range(4):
         results = [minimize(silent, None, bounds=BOX, constraints=rows, max_calls=60, seed=seed) for _ in range(2)]
-        assert results[0].success and results[0].message == results[1].message
+        assert results[0].feasible and results[0].message == results[1].message
         np.testing.assert_array_equal(results[0].x, results[1].x)
 
 
