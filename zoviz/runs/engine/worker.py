@@ -489,7 +489,11 @@ class Worker(RunHistory):
         if searches is None or oracle.contract != "deterministic":
             return False
         stands = self.confidence.stands(searches, oracle.calls, oracle.best_f)
-        return self.confidence.on and bool((stands | ~oracle.active).all())
+        if not (self.confidence.on and (stands | ~oracle.active).all()):
+            return False
+        # A better point may have been met before the method began, of which its searches know nothing.
+        own = (oracle.place(self.solver.output(self.state)) == oracle.best_x).all(axis=1)
+        return bool((own | ~oracle.active).all())
 
     def _attend(self) -> bool:
         """Make the requested changes, wait while paused, and return whether to go on."""

@@ -215,9 +215,7 @@ class Exact:
             10.0 ** generator.uniform(c.first_radii[0], c.first_radii[1]),
             10.0 ** generator.uniform(-1.0, 2.0),
         )
-        if not last.restoring and len(last.value) and is_feasible(last.value[1:], space.tolerance):
-            self.lowest_end = min(self.lowest_end, float(last.value[0]))
-            self.highest_end = max(self.highest_end, float(last.value[0]))
+        self._note_end(space)
         infeasible = not is_feasible(self.best_value[1:], space.tolerance)
         usable, violation = bool(np.isfinite(self.best_value).all()), float(self.best_value[1:].max(initial=0.0))
         # A restoration is two runs: the whole problem follows it.
@@ -234,3 +232,14 @@ class Exact:
             place = elsewhere(self.runs, self.best, space.scaled(last.length), generator)
             self.run = SQPRun.start(place, np.empty(0), m, radius, penalty)
         self.runs += 1
+
+    def _note_end(self, space: Space) -> None:
+        """Keep f at the end of a run, and tell by such ends in how many minima runs have ended."""
+        last, c = self.run, space.constants
+        ended = not last.restoring and len(last.value) and is_feasible(last.value[1:], space.tolerance)
+        if ended and last.radius >= c.small_radius:  # where the region shrank to nothing, the model was wrong there
+            self.lowest_end = min(self.lowest_end, float(last.value[0]))
+            self.highest_end = max(self.highest_end, float(last.value[0]))
+        apart = c.other_minimum * (1.0 + abs(self.best_value[0]))
+        several = 1 + int(self.highest_end - self.lowest_end > apart)
+        self.minima = several if self.lowest_end - self.best_value[0] <= apart else 0
