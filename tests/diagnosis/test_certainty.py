@@ -73,6 +73,11 @@ def test_of_values_that_repeat_rows_at_zero_with_a_multiplier_are_active() -> No
     assert made.p_feasible.tolist() == [1.0, 1.0, 1.0] and "no call was made" in made.sentence
 
 
+def test_a_row_below_zero_to_which_a_method_gives_a_multiplier_is_undecided() -> None:
+    made = exact(np.zeros(2), 1.5, np.array([-0.01, -0.3]), np.array([0.8, 1e-9]))
+    assert made.activity == (Activity.UNDECIDED, Activity.INACTIVE) and made.multipliers[0].value == 0.8
+
+
 def test_without_rows_there_is_no_word_on_them() -> None:
     made = exact(np.zeros(1), 0.0, np.zeros(0), np.zeros(0))
     assert made.activity == () and "active" not in made.sentence and "row" not in str(made)

@@ -17,6 +17,8 @@ HALF, DIGIT = 3, 99
 and with them the radius within which a quadratic fits."""
 LARGEST = 0.5
 """Share of a direction's largest variable from which on another one names it, too."""
+WEAK = 1e-3
+"""Share of the largest multiplier below which that of a method says nothing: it may be on its way to 0."""
 _EXACT = 1e-9
 """Width, relative to a figure of at least 1, that is none."""
 _UNKNOWN = Interval(np.nan, -np.inf, np.inf)
@@ -237,14 +239,14 @@ def exact(
     tolerance : float or Array, shape (m,)
         Largest h that counts as 0.
     """
-    at_zero, positive = np.abs(h) <= tolerance, np.nan_to_num(multipliers) > 0.0
+    known = np.nan_to_num(multipliers)
+    at_zero, positive = np.abs(h) <= tolerance, known > WEAK * known.max(initial=0.0)
+    slack = (h < 0.0) & ~at_zero & ~positive  # a row with a multiplier may be reached yet
     worth = [
-        Interval(float(y) if np.isfinite(y) else np.nan, 0.0, np.inf) if zero else Interval(0.0, 0.0, 0.0)
-        for zero, y in zip(at_zero, multipliers, strict=True)
+        Interval(0.0, 0.0, 0.0) if none else Interval(float(y) if np.isfinite(y) else np.nan, 0.0, np.inf)
+        for none, y in zip(slack, multipliers, strict=True)
     ]
-    words = np.where(
-        at_zero & positive, Activity.ACTIVE, np.where(at_zero | (h > 0.0), Activity.UNDECIDED, Activity.INACTIVE)
-    )
+    words = np.where(slack, Activity.INACTIVE, np.where(at_zero & positive, Activity.ACTIVE, Activity.UNDECIDED))
     return at_point(
         x,
         [Interval(float(one), float(one), float(one)) for one in (f, *h)],
