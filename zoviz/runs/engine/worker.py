@@ -33,6 +33,7 @@ from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
 from zoviz.runs.engine.stopping import Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import Trace
+from zoviz.solvers.base import Searches
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
 """Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
@@ -486,8 +487,10 @@ class Worker(RunHistory):
     def _answer_stands(self) -> bool:
         """Return whether the answers of all replicas stand, by their searches; without noise alone."""
         oracle, searches = self.oracle, self.solver.searches(self.state)
-        if searches is None or oracle.contract != "deterministic":
+        if oracle.contract != "deterministic" or (searches is None and not self.confidence.on):
             return False
+        if searches is None:  # of one that may come later, when the answer was found counts
+            searches = Searches(*np.zeros((2, len(oracle.calls)), dtype=int))
         stands = self.confidence.stands(searches, oracle.calls, oracle.best_f)
         if not (self.confidence.on and (stands | ~oracle.active).all()):
             return False

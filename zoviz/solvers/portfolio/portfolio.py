@@ -272,12 +272,9 @@ class Portfolio(Solver):
         back = diverged & ~fallen
         return _back_to_start(state._replace(through=np.where(back, 1.0, state.through)), back), back
 
-    def searches(self, state: PortfolioState) -> Searches:
-        """Return the present member's searches, after one for each stage that is over."""
-        own, over = self._member(state).searches(state.inner[0]), len(state.stages) - 1
-        if own is None:
-            own = Searches(np.zeros(len(state.x)), np.ones(len(state.x)))
-        return Searches(over + own.ended, own.minima)
+    def searches(self, state: PortfolioState) -> Searches | None:
+        """Return the present member's searches: where one begins at another's end, that is no search of its own."""
+        return self._member(state).searches(state.inner[0])
 
     def close(self) -> None:
         """Close every member."""
