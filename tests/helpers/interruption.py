@@ -15,9 +15,9 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
 from zoviz.runs.engine.checkpoint import restore, snapshot
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
+from zoviz.runs.engine.observer import StepCallback
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Snapshot, Trace
-from zoviz.runs.engine.worker import StepCallback
 
 SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}

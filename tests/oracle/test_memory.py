@@ -132,7 +132,10 @@ def test_bounds_that_fix_every_variable_end_a_run_at_once(solver: str) -> None:
 
 def test_a_small_budget_is_not_waited_for_longer_than_ten_times_its_calls() -> None:
     oracle = Oracle(
-        BlackBox(lambda x: float(x @ x), bounds=[(0, 1)], noise="deterministic"), Streams(0, 1), 30, remembers=True
+        BlackBox(lambda x: float(x @ x), bounds=[(0, 1)], noise="deterministic"),
+        Streams(0, 1),
+        {"calls": 30},
+        remembers=True,
     )
     oracle(np.full((1, 1), 0.5))
     for count, over in ((300, False), (301, True)):

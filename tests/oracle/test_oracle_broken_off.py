@@ -50,7 +50,7 @@ def test_values_found_before_an_error_are_charged_and_entered(
     oracle = Oracle(
         box,
         Streams(0, replicas),
-        100,
+        {"calls": 100},
         source=LoggedValues(box, Log()) if logged else None,
         listeners=[lambda x, value: seen.extend(x)],
     )
@@ -94,7 +94,7 @@ def test_no_stage_takes_the_end_of_time_for_its_own_limit() -> None:
         raise TimeSpent("The budget of 1 s is spent.")
 
     box = BlackBox(square, bounds=[(-1, 1)] * 2, x0=[0.5, 0.5], m=0)
-    oracle = Oracle(box, Streams(0, 1), 50, proceed=proceed)
+    oracle = Oracle(box, Streams(0, 1), {"calls": 50}, proceed=proceed)
     with pytest.raises(TimeSpent), oracle.stage(np.array([20.0]), np.array([True])):
         oracle(batch(1))
     assert oracle.calls == 0

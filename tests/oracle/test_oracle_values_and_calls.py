@@ -50,7 +50,7 @@ def test_shapes() -> None:
 
 def test_the_budget_is_checked_before_evaluating() -> None:
     problem = Bowl()
-    oracle = made(problem, limit=5)
+    oracle = made(problem, budgets={"calls": 5})
     oracle(points(3, 4, 3))
     count, best = len(problem.points), oracle.best_f.copy()
     with pytest.raises(BudgetSpent):
@@ -98,7 +98,7 @@ def test_wrong_shapes_get_a_sentence_with_frozen_replicas_too() -> None:
 
 
 def test_composed_shares_counts_failures_and_budget() -> None:
-    oracle = made(Bowl(), limit=3)
+    oracle = made(Bowl(), budgets={"calls": 3})
     doubled = DerivedOracle(oracle, lambda x: Evaluation(2.0 * oracle(x).f, np.zeros((*x.shape[:-1], 2))))
     x = points(3, 2, 3)
     np.testing.assert_array_equal(doubled(x).f, 2.0 * Bowl().evaluate(x).f)

@@ -15,10 +15,10 @@ from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine import startup
 from zoviz.runs.engine.checkpoint import restore, snapshot
+from zoviz.runs.engine.observer import StepCallback
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import BUDGETS, Progress
-from zoviz.runs.engine.worker import StepCallback
 from zoviz.runs.repeat import onward
 from zoviz.runs.script import script
 from zoviz.solvers import ZOSPLM

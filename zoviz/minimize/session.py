@@ -29,11 +29,11 @@ from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine import start
+from zoviz.runs.engine.observer import RunObserver, StepCallback
 from zoviz.runs.engine.result import OptimizeResult, Result, ending_of
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import Ending, Limits, RunStatus
 from zoviz.runs.engine.trace import Trace
-from zoviz.runs.engine.worker import RunObserver, StepCallback
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.choice import matched

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +22,7 @@ from zoviz.oracle.box_guard import kept_in
 from zoviz.oracle.ledger import Ledger, Purpose
 from zoviz.oracle.memory import Memory
 from zoviz.oracle.quantum import digits, quantum
-from zoviz.oracle.samples import XI, ZETA, SampleCounts
+from zoviz.oracle.samples import UNLIMITED, XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import FoundValues, Question, ValueSource
 from zoviz.problems.base import Problem
@@ -115,7 +114,7 @@ class Oracle:
         self,
         problem: Problem,
         streams: Streams,
-        budgets: Mapping[str, Any] = MappingProxyType({}),
+        budgets: Mapping[str, Any] = UNLIMITED,
         feasibility_tolerance: float | Array | None = defaults.FEASIBILITY_TOLERANCE,
         source: ValueSource | None = None,
         listeners: Sequence[Listener] = (),
@@ -177,12 +176,6 @@ class Oracle:
     def counted(self) -> dict[str, np.ndarray]:
         """What each replica has used of what budgets limit, (R,) of int each, by the names of ``COUNTED``."""
         return {"calls": self.calls, "samples": self.samples.xi, "zeta_samples": self.samples.zeta}
-
-    @property
-    def most_counted(self) -> dict[str, int]:
-        """The same of the replica that has used most: of calls, of one that was never frozen."""
-        most = {name: int(count.max()) for name, count in self.counted.items()}
-        return most | {"calls": self._spent}
 
     @property
     def stands_still(self) -> bool:

@@ -13,6 +13,9 @@ from zoviz.core.errors import BudgetSpent
 COUNTED = {"calls": "oracle calls", "samples": "samples", "zeta_samples": "samples of zeta"}
 """What an oracle counts for each replica and may have a budget of, in the words of sentences."""
 
+UNLIMITED: Mapping[str, Any] = MappingProxyType({})
+"""No budgets."""
+
 XI, ZETA = 0, 1
 """Parts of a sample: xi of the objective, and zeta, of which there may be several copies, each a part of its own."""
 
@@ -44,7 +47,7 @@ class SampleCounts:
         Samples of zeta: of rows A, b that are only sampled; of a bilevel problem, of the follower's g.
     """
 
-    def __init__(self, replicas: int, budgets: Mapping[str, Any] = MappingProxyType({})) -> None:
+    def __init__(self, replicas: int, budgets: Mapping[str, Any] = UNLIMITED) -> None:
         self.xi, self.zeta = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
         self._limits = {COUNTED[name]: budgets.get(name) for name in ("samples", "zeta_samples")}
         self._seen = np.zeros((1 + COPIES, replicas), dtype=bool)

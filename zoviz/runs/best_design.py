@@ -13,7 +13,7 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.core.units import as_box
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.history import Points
+from zoviz.runs.engine.measures import Points
 
 
 class BestDesign(NamedTuple):

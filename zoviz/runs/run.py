@@ -20,12 +20,14 @@ from zoviz.problems.base import Problem
 from zoviz.runs import repeat
 from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
-from zoviz.runs.engine.history import Points, RunHistory
+from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.measures import Points, points_so_far
+from zoviz.runs.engine.observer import RunObserver, StepCallback
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import EVERY_CALL, RunSpec
 from zoviz.runs.engine.start import count_constraints
 from zoviz.runs.engine.steering import Change, Journal, Steering
-from zoviz.runs.engine.worker import RunObserver, StepCallback, Worker
+from zoviz.runs.engine.worker import Worker
 from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.choice import AUTO, matched
@@ -430,4 +432,5 @@ class Run(RunView):
         return sketch if sketch is None or self.units is None else self.units.sketch(sketch)
 
     def _points(self) -> Points:
-        return super()._points() if self.worker is None else self.worker.points
+        worker = self.worker
+        return super()._points() if worker is None else points_so_far(worker.solver, worker.state, worker.oracle)

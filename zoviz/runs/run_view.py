@@ -10,7 +10,8 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.best_design import BestDesign, best_design
 from zoviz.runs.engine.guard import Divergence
-from zoviz.runs.engine.history import Points, RunHistory
+from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.measures import Points
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import RunSettings, RunSpec
 from zoviz.runs.engine.steering import Journal

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 
 from zoviz.core.threads.rests import RESTS
-from zoviz.runs.engine.worker import RunObserver, Worker
+from zoviz.runs.engine.observer import RunObserver
+from zoviz.runs.engine.worker import Worker
 
 SLICE = 0.02
 """Seconds of a turn, after which it passes on where somebody waits: thirty people have one each in 0.6 s."""

@@ -12,9 +12,9 @@ from helpers.interruption import GENERAL, OWN, PROBLEMS, SOLVERS, assert_same, p
 from zoviz import Run
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.engine.checkpoint import snapshot
+from zoviz.runs.engine.observer import StepCallback
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Trace
-from zoviz.runs.engine.worker import StepCallback
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.solvers.saddle.proximal_point import ProximalPoint
 

@@ -86,7 +86,7 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(
     until(lambda: run.progress.iteration == 700 and run.status == "paused")
     assert message(dashboard).startswith("Forked at iteration 700: change parameters, then press Start.")
     field = dashboard.form.picker.solver_form.fields["primal_step"]
-    assert field.value == 2e-3 and not field.disabled and dashboard.form.picker.solver is run.solver
+    assert field.held == 2e-3 and not field.disabled and dashboard.form.picker.solver is run.solver
     field.value = 3e-3
     dashboard.controller.unpause()
     until(lambda: run.status == "finished")

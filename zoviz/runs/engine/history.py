@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,25 +15,6 @@ from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.steering import Journal
 from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
-
-
-class Points(NamedTuple):
-    """The points of R replicas among which the best design is, in the user's units; NaN where nothing is known.
-
-    Attributes
-    ----------
-    best_x, best_fun, best_h : Array, shapes (R, n), (R,), (R, m)
-        The best feasible points that were queried.
-    x, fun, h : Array, shapes (R, n), (R,), (R, m)
-        The last iterates.
-    """
-
-    best_x: Array
-    best_fun: Array
-    best_h: Array
-    x: Array
-    fun: Array
-    h: Array
 
 
 class RunHistory:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.errors import BudgetSpent, TimeSpent
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, ExactValues, Iterate
+from zoviz.core.types import Array, Evaluation, ExactValues, Iterate
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import columns
@@ -48,6 +48,39 @@ class ExactPoints:
             exact = problem.exact_values(x)
             self._last = self._last if exact is None else (*self._last[-1:], exact)
         return exact
+
+
+class Points(NamedTuple):
+    """The points of R replicas among which the best design is, in the user's units; NaN where nothing is known.
+
+    Attributes
+    ----------
+    best_x, best_fun, best_h : Array, shapes (R, n), (R,), (R, m)
+        The best feasible points that were queried.
+    x, fun, h : Array, shapes (R, n), (R,), (R, m)
+        The last iterates.
+    """
+
+    best_x: Array
+    best_fun: Array
+    best_h: Array
+    x: Array
+    fun: Array
+    h: Array
+
+
+def points_so_far(solver: Solver, state: Any, oracle: Oracle) -> Points:
+    """Return the points so far among which the best design is; a function of the user's is not called for them."""
+    units, unknown = oracle.units, Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
+    if state is None:  # the budget was spent before the method began
+        first = oracle.first_best
+        x, value = (oracle.best_x, unknown) if first is None else (first.x, first.value)
+    else:
+        iterate = solver.iterate(state)
+        value = iterate.value or unknown  # of a method that does not show its values none are known
+        x, value = oracle.place(iterate.x), value if units is None else units.user_value(value)
+    best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
+    return Points(*best, x, *value)
 
 
 def metrics(
@@ -129,9 +162,10 @@ def first_row(oracle: Oracle) -> dict[str, Array]:
 
 def counted(oracle: Oracle) -> dict[str, Array]:
     """Return the columns of what the oracle counts, (R,): of samples of xi and of zeta those that there are."""
+    if not oracle.sampled:
+        return {columns.CALLS: oracle.calls.astype(float)}
     zeta = oracle.problem.sampled_rows or oracle.problem.online
-    drawn = {columns.SAMPLES: oracle.sampled, columns.ZETA_SAMPLES: oracle.sampled and zeta}
-    return {name: count.astype(float) for name, count in oracle.counted.items() if drawn.get(name, True)}
+    return {name: count.astype(float) for name, count in oracle.counted.items() if zeta or name != columns.ZETA_SAMPLES}
 
 
 def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:

@@ -94,13 +94,13 @@ class Limits(dict[str, Any]):
 
     def spent(self, iteration: int, seconds: float) -> str | None:
         """Return the sentence on a budget that is spent, if one is; calls and samples are the oracle's to watch."""
-        if (most := self.get("iterations")) is not None and iteration >= most:
+        if (most := self["iterations"]) is not None and iteration >= most:
             return f"The budget of {most} iterations is spent."
-        return self.time_spent(seconds)
+        return None if self["seconds"] is None else self.time_spent(seconds)
 
     def time_spent(self, seconds: float) -> str | None:
         """Return the sentence on the budget of seconds, if it is spent."""
-        most = self.get("seconds")
+        most = self["seconds"]
         return None if most is None or seconds < most else f"The budget of {most:g} s is spent."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from heapq import merge
 from typing import Any
 
@@ -15,79 +15,28 @@ from zoviz.core.threads.arithmetic import silent_arithmetic
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
 from zoviz.core.threads.stopwatch import Stopwatch
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array
 from zoviz.core.units import Units, as_box
-from zoviz.oracle import Listener, Oracle, Purpose, ValueSource
+from zoviz.oracle import Oracle, Purpose, ValueSource
 from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
-from zoviz.oracle.samples import COUNTED
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
 from zoviz.runs.engine.confidence import Confidence
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_start
-from zoviz.runs.engine.history import Points, RunHistory
+from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.observer import RunObserver
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
-from zoviz.runs.engine.stopping import Ending, Progress, RunStatus, build
+from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Searches
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
 """Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
-
-
-class RunObserver:
-    """A listener to a worker, called in its thread between two steps; a subclass overrides what it listens to.
-
-    Attributes
-    ----------
-    listener : callable or None
-        Called in the steps, too, with the points and values of every request: see ``Oracle``.
-    """
-
-    listener: Listener | None = None
-
-    def started(self, worker: Worker) -> None:
-        """Receive the worker before it begins; an exception keeps it from beginning."""
-
-    def began(self) -> None:
-        """Receive the beginning of the work, in the thread that does it."""
-
-    def sized(self, tolerance: Array) -> None:
-        """Receive the largest h that counts as feasible, (m,) in the user's units, once the rows' sizes are known."""
-
-    def stepped(self) -> None:
-        """Receive the end of a step."""
-
-    def changed(self) -> None:
-        """Receive the change of a parameter between two steps."""
-
-    def paused(self) -> None:
-        """Receive a pause, in which the state does not change."""
-
-    def ended(self, status: RunStatus, message: str) -> str:
-        """Receive the end, last of all; may return a sentence to be added to the run's message."""
-        return ""
-
-
-class StepCallback(RunObserver):
-    """An observer that calls a user's function after every step.
-
-    Parameters
-    ----------
-    function : callable
-        Without arguments.
-    """
-
-    def __init__(self, function: Callable[[], object]) -> None:
-        self._function = function
-
-    def stepped(self) -> None:
-        """Call the user's function."""
-        self._function()
 
 
 class Worker(RunHistory):
@@ -309,7 +258,7 @@ class Worker(RunHistory):
             self.source,
             [observer.listener for observer in self.observers if observer.listener is not None],
             remembers=self.problem.noise == "deterministic",  # declared: what is unknown may turn out to be noise
-            proceed=None if self.limits.get("seconds") is None else self._check_time,
+            proceed=None if self.limits["seconds"] is None else self._check_time,
         )
 
     @property
@@ -319,8 +268,11 @@ class Worker(RunHistory):
 
     @property
     def progress(self) -> Progress:
-        used = self.oracle.most_counted if hasattr(self, "oracle") else dict.fromkeys(COUNTED, 0)
-        counts = {"iterations": self.iteration, "seconds": self.seconds, **used}
+        used = self.oracle.counted if hasattr(self, "oracle") else {}
+        most = {name: int(count.max()) for name, count in used.items()}
+        calls = self.oracle.spent if used else 0
+        now: dict[str, Any] = {"iterations": self.iteration, "seconds": self.seconds, "calls": calls}
+        counts = dict.fromkeys(BUDGETS, 0) | most | now
         return Progress(counts, self.limits.fraction(counts))
 
     @property
@@ -371,7 +323,7 @@ class Worker(RunHistory):
         """Check the problem, resolve open parameters, evaluate the start and record it."""
         self.status = RunStatus.RUNNING
         with self.clock:
-            calls = self.limits.get("calls")
+            calls = self.limits["calls"]
             start.count_constraints(self.problem, self.streams.seed, self.streams.replicas, calls)
             self.oracle = oracle = self.make_oracle()
             oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
@@ -543,7 +495,7 @@ class Worker(RunHistory):
             self._keep_point()
         # The last row waits for the polished answer, whose measures it has beside those of the iterate.
         due = self.trace.wants(self.iteration) and not (
-            self.iteration == self.limits.get("iterations") and self.solver.polishes
+            self.iteration == self.limits["iterations"] and self.solver.polishes
         )
         if due or self.open:
             measured = self.measured()
@@ -590,22 +542,6 @@ class Worker(RunHistory):
                 unsure=self.noise.unsure,
             )
         )
-
-    @property
-    def points(self) -> Points:
-        """The points so far among which the best design is, of a worker that has a result."""
-        oracle, units = self.oracle, self.units
-        unknown = Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
-        if self.state is None:  # its budget was spent before the method began
-            first = oracle.first_best
-            x, value = (oracle.best_x, unknown) if first is None else (first.x, first.value)
-        else:
-            iterate = self.solver.iterate(self.state)
-            # Of a method that does not show its values none are known: a function of the user's is not called here.
-            x, value = iterate.x, iterate.value or unknown
-            x, value = oracle.place(x), value if units is None else units.user_value(value)
-        best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
-        return Points(*best, x, *value)
 
     def change_again(self, changes: Iterable[Change]) -> None:
         """Plan these changes at their iterations, after what the schedule does there, as they were made before."""

@@ -11,9 +11,10 @@ from sqlalchemy import Connection
 
 from zoviz.core.errors import described
 from zoviz.runs.engine.evaluation_log import Entry
+from zoviz.runs.engine.observer import RunObserver
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
-from zoviz.runs.engine.worker import RunObserver, Worker
+from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage import rows, writer
 from zoviz.runs.storage.database import Database
 from zoviz.runs.storage.writer import Progress
