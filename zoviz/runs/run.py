@@ -415,7 +415,7 @@ class Run(RunView):
     @property
     def units(self) -> Units | None:
         """The units by which the solver's points, values and multipliers become the user's; None where equal."""
-        return None if self.worker is None else self.worker.units
+        return self._history.units
 
     @property
     def state(self) -> Any:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.core.units import Units
+from zoviz.oracle import Oracle
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.steering import Journal
@@ -36,6 +38,8 @@ class RunHistory:
         Whether the budget of calls or samples ended the run, in mid-step.
     ending : Ending
         Why it ended; of use once it has.
+    oracle : Oracle or None
+        The worker's; None before it has begun.
     trace, path : Trace
         The columns of the run, one row per recorded iteration; the iterates of the first replica, thinned likewise.
     journal : Journal
@@ -51,6 +55,7 @@ class RunHistory:
     error: BaseException | None = None
     spent_calls: bool = False
     ending: Ending = Ending.FAILED
+    oracle: Oracle | None = None
 
     def __init__(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.trace, self.path, self.journal = Trace(), Trace(), Journal()
@@ -65,17 +70,22 @@ class RunHistory:
     @property
     def tolerances(self) -> Array:
         """The largest h that counts as feasible, (m,) in the user's units; empty before that is known."""
-        return np.empty(0)
+        return np.empty(0) if self.oracle is None else self.oracle.user_tolerance
+
+    @property
+    def units(self) -> Units | None:
+        """The units by which the solver's points, values and multipliers become the user's; None where equal."""
+        return None if self.oracle is None else self.oracle.units
 
     @property
     def measured_units(self) -> dict[str, Any] | None:
         """The sizes of the units in which the solver sees the problem, by name; None where these are the user's own."""
-        return None
+        return None if self.units is None else self.units.sizes
 
     @property
     def frozen(self) -> int:
         """The number of replicas that a non-finite value, or the guard, stopped."""
-        return 0
+        return 0 if self.oracle is None else int((~self.oracle.active).sum())
 
     @property
     def divergences(self) -> Sequence[Divergence]:

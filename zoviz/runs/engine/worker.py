@@ -16,7 +16,7 @@ from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.threads.rests import RESTS
 from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array
-from zoviz.core.units import Units, as_box
+from zoviz.core.units import as_box
 from zoviz.oracle import Oracle, Purpose, ValueSource
 from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
@@ -101,11 +101,8 @@ class Worker(RunHistory):
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
-            self._end(
-                RunStatus.FINISHED,
-                (str(budget) or f"The budget of {self.limits.oracle_budget} is spent.") + self._unbegun,
-                Ending.BUDGET,
-            )
+            sentence = str(budget) or f"The budget of {self.limits.oracle_budget} is spent."
+            self._end(RunStatus.FINISHED, sentence + self._unbegun, Ending.BUDGET)
         except TimeSpent as spent:
             self.spent_time = True
             self._end(RunStatus.FINISHED, str(spent) + self._unbegun, Ending.TIME)
@@ -268,29 +265,12 @@ class Worker(RunHistory):
 
     @property
     def progress(self) -> Progress:
-        used = self.oracle.counted if hasattr(self, "oracle") else {}
-        most = {name: int(count.max()) for name, count in used.items()}
-        calls = self.oracle.spent if used else 0
-        now: dict[str, Any] = {"iterations": self.iteration, "seconds": self.seconds, "calls": calls}
-        counts = dict.fromkeys(BUDGETS, 0) | most | now
+        counts: dict[str, Any] = dict.fromkeys(BUDGETS, 0)
+        if self.oracle is not None:
+            counts |= {name: int(count.max()) for name, count in self.oracle.counted.items()}
+            counts["calls"] = self.oracle.spent
+        counts |= {"iterations": self.iteration, "seconds": self.seconds}
         return Progress(counts, self.limits.fraction(counts))
-
-    @property
-    def units(self) -> Units | None:
-        """The units by which the solver's points, values and multipliers become the user's; None where equal."""
-        return self.oracle.units if hasattr(self, "oracle") else None
-
-    @property
-    def measured_units(self) -> dict[str, Any] | None:
-        return None if self.units is None else self.units.sizes
-
-    @property
-    def tolerances(self) -> Array:
-        return self.oracle.user_tolerance if hasattr(self, "oracle") else np.empty(0)
-
-    @property
-    def frozen(self) -> int:
-        return int((~self.oracle.active).sum()) if hasattr(self, "oracle") else 0
 
     @property
     def divergences(self) -> tuple[Divergence, ...]:
@@ -579,14 +559,6 @@ class Worker(RunHistory):
         """Return the present figures, measured here unless they are given."""
         measured = measured or self.measured()
         hidden = None if self.oracle.all_active else ~(self.oracle.active | self.guard.diverged)
-        row = measures.row(
-            self.scaled_problem,
-            self.solver,
-            self.state,
-            self.info,
-            self.oracle,
-            measured,
-            self.exact,
-            hidden,
-        )
+        now = self.scaled_problem, self.solver, self.state, self.info, self.oracle
+        row = measures.row(*now, measured, self.exact, hidden)
         return {ITERATION: self.iteration, SECONDS: self.clock.seconds, **row}
