@@ -295,6 +295,7 @@ class ALSPG(_ALSPG):
     memory: int
     restarts: bool
     elsewhere: float
+    constants: Mapping[str, Any]
     def __init__(
         self,
         *,
@@ -303,6 +304,7 @@ class ALSPG(_ALSPG):
         memory: int = 10,
         restarts: bool = True,
         elsewhere: float = 0.5,
+        constants: Mapping[str, Any] = ...,
         name: str | None = None,
     ) -> None: ...
 

@@ -27,9 +27,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import param
 
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
@@ -223,9 +225,30 @@ class LoopSolver(Solver):
 
     __abstract = True
 
+    standard: ClassVar[Any] = None
+    """The table of the method's constants, a frozen dataclass."""
+
+    constants: Mapping[str, Any] = param.Dict(  # type: ignore[assignment]
+        default={},
+        precedence=-1,
+        label="Constants",
+        doc="Other values of the method's constants, by their names in its table (constants.py).",
+    )
+
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
+        names = {one.name for one in fields(self.standard)}
+        if unknown := sorted(set(self.constants) - names):
+            raise ValueError(
+                f"Expected names of constants of {self.title}, got {', '.join(unknown)}: they are "
+                f"{', '.join(sorted(names))}."
+            )
         self._loops = Loops()
+
+    @property
+    def table(self) -> Any:
+        """The constants of the method, with other values where ``constants`` has them."""
+        return replace(self.standard, **self.constants)
 
     def close(self) -> None:
         """Let go of the loops."""

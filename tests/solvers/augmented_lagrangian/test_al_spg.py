@@ -193,7 +193,7 @@ def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began(contra
         return StepSettings(contract, 400.0 - spent, 4.0, 5, 10, True, 0.5)
 
     def begin(run: ALRun) -> Loop:
-        return run.loop(task, 7)
+        return run.loop(task)
 
     run = ALRun.begin(start, values(start[None])[0], 3, contract == "independent")
     made = played_until(400, run, begin, values, settings, 1)

@@ -8,13 +8,13 @@ import pytest
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSQP
-from zoviz.solvers.sqp.constants import STANDARD, Constants
+from zoviz.solvers.sqp.constants import STANDARD
 
 
 def test_other_values_are_taken_and_other_names_refused() -> None:
-    table = Constants.of({"sure": 3.0})
+    table = ZOSQP(constants={"sure": 3.0}).table
     assert table.sure == 3.0 and table.proof == STANDARD.proof
-    with pytest.raises(ValueError, match="Expected names of zoviz.solvers.sqp.constants, got surely"):
+    with pytest.raises(ValueError, match="Expected names of constants of ZOSQP, got surely"):
         ZOSQP(constants={"surely": 3.0})
 
 

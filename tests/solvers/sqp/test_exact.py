@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from zoviz.oracle.quantum import quantum
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSQP
 from zoviz.solvers.batches import Loop
-from zoviz.solvers.sqp.constants import STANDARD, Constants
+from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.elastic_qp import Linearisation, solve
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
@@ -55,7 +56,7 @@ def batches(
     """The batches of the noise-free arm in a box of this half-width, until its calls are made."""
     space = space_of(Box(np.full(len(start), -half), np.full(len(start), half)), start, np.full(4, 1e-6))
     value = function(start[None])[0]
-    space = space._replace(tolerance=space.tolerance[: len(value) - 1], constants=Constants.of(constants))
+    space = space._replace(tolerance=space.tolerance[: len(value) - 1], constants=replace(STANDARD, **constants))
     arm = Exact.start(start, value, 1.0)
     arm.run = run or arm.run
 

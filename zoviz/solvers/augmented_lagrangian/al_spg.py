@@ -15,13 +15,11 @@ from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.core.units import as_box
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmented_lagrangian.constants import STANDARD
 from zoviz.solvers.augmented_lagrangian.course import ALRun, StepSettings, Task
 from zoviz.solvers.batches import Course, Loop, LoopSolver
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.theory import Info
-
-_REPEATS = 7
-"""Further calls at the start that tell the noise, where values at one point differ."""
 
 
 class ALSPGState(NamedTuple):
@@ -80,6 +78,7 @@ class ALSPG(LoopSolver):
     title = "AL-SPG"
     has_sketch = True
     noise_rank = 1
+    standard = STANDARD
     live = ("penalty_growth", "window", "restarts", "elsewhere")
 
     penalty_growth = Scale(
@@ -185,5 +184,5 @@ class ALSPG(LoopSolver):
     def _loop(self, oracle: Oracle) -> Callable[[ALRun], Loop]:
         """Return what begins the loop of a replica."""
         box = Box.of(as_box(oracle.domain) or oracle.domain)
-        task = Task(box.lower, box.upper, np.broadcast_to(oracle.tolerance, (oracle.m,)), oracle.quantum)
-        return lambda run: run.loop(task, _REPEATS)
+        task = Task(box.lower, box.upper, np.broadcast_to(oracle.tolerance, (oracle.m,)), oracle.quantum, self.table)
+        return lambda run: run.loop(task)

@@ -10,6 +10,7 @@ import numpy as np
 
 from zoviz.core.ranking import best_of, is_feasible
 from zoviz.core.types import Array
+from zoviz.solvers.augmented_lagrangian.constants import STANDARD, ALConstants
 from zoviz.solvers.augmented_lagrangian.noise_rules import difference_lengths, larger_batch, widened
 from zoviz.solvers.augmented_lagrangian.spectral_direction import spectral_direction
 from zoviz.solvers.batches import ANEW
@@ -17,35 +18,17 @@ from zoviz.solvers.differences import CENTRAL, FORWARD, hidden, rounding
 from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.restart_rules import FAR, NEAR, in_box, longest_run, moved, unit_lengths
 
-_DECREASE = 1e-4
-"""Share of the slope that a step must gain (Armijo)."""
-_SHORTEST = 1e-12
-"""Fraction of a direction below which the line search has failed."""
-_FIRST_MOVE = 0.1
-"""Length of the first step, relative to max(1, |x|)."""
-_WIDER = 10.0
-"""How much longer than the one before a step may be."""
-_PENALTY_SHARE = 10.0
-"""The first penalty: so many times the objective's slope at the violation, or the slack, of the start."""
-_LARGEST_PENALTY, _LARGEST_MULTIPLIER = 1e12, 1e8
-"""The safeguards of Andreani, Birgin, Martínez and Schuverdt, in equilibrated units."""
-_FIRST_TOLERANCE, _LAST_TOLERANCE, _TIGHTER = 1e-2, 1e-14, 0.1
-"""Newton decrement at which an inner problem counts as solved, in units of the first length: first, last, ratio."""
-_INNER = 50
-"""Steps after which the multipliers move although the inner problem is not solved."""
-_UNBOUNDED = 1e10
-"""An augmented Lagrangian below minus so many first lengths has no minimum."""
-
 Asks = Generator[Any, Any, Any]
 
 
 class Task(NamedTuple):
-    """What stays the same: the box (n,), the largest h that counts as feasible (m,), and ``Oracle.quantum``."""
+    """What stays the same: the box (n,), the largest h that is feasible (m,), ``Oracle.quantum``, and constants."""
 
     lower: Array
     upper: Array
     tolerance: Array
     quantum: Callable[[Array, bool], Array]
+    constants: ALConstants = STANDARD
 
 
 class StepSettings(NamedTuple):
@@ -122,7 +105,7 @@ class ALRun:
     weight: float = 1.0
     unit: float = 1.0
     reach: float = 0.0
-    tolerance: float = _FIRST_TOLERANCE
+    tolerance: float = 1.0
     progress: float = np.inf
     inner: int = 0
     outer: int = 0
@@ -140,11 +123,12 @@ class ALRun:
         windows = np.empty((0, n)), np.empty((0, q)), np.empty((0, q, n))
         return cls(x, value, x, value, x, seed, noise, np.zeros(q - 1), np.ones(n), np.ones(q), *windows, np.zeros(n))
 
-    def loop(self, task: Task, repeats: int) -> Asks:
+    def loop(self, task: Task) -> Asks:
         """Ask for values: of repeats, under independent noise, then of sweeps of differences and of line searches."""
         if not len(self.noise):
-            values, _ = yield from self._call("repeats", np.repeat(self.x[None], repeats, axis=0), task)
-            self._learn_noise(values)
+            repeats = np.repeat(self.x[None], task.constants.repeats, axis=0)
+            values, _ = yield from self._call("repeats", repeats, task)
+            self._learn_noise(values, task.constants)
         free = np.flatnonzero(task.lower < task.upper)
         going = bool(len(free))
         while going:
@@ -158,17 +142,18 @@ class ALRun:
 
         Returns whether the run is over, and the settings after the last step.
         """
+        c = task.constants
         while True:
             move, decrement = self._direction(settings, task)
             solved = not decrement > self.tolerance * self.unit
-            if solved or self.inner >= _INNER:
+            if solved or self.inner >= c.inner:
                 over = self._move_multipliers(solved, settings, task)
                 if over or self.is_noisy:  # under noise the same values again would move nothing
                     return over, settings
                 continue
             accepted, settings = yield from self._line_search(move, -decrement, settings, task)
             if accepted:
-                unbounded = float(self._lagrangian(self.value)) < -_UNBOUNDED * self.unit
+                unbounded = float(self._lagrangian(self.value)) < -c.unbounded * self.unit
                 self.penalty *= settings.growth if unbounded else 1.0
                 return unbounded, settings
             if not self.central:  # the slopes are too crude: once more, with better ones
@@ -213,13 +198,13 @@ class ALRun:
             self.values[-1:] = self.value
         return whole[own:], settings
 
-    def _learn_noise(self, answers: Array) -> None:
+    def _learn_noise(self, answers: Array, c: ALConstants) -> None:
         """Estimate the noise from the repeats of the start."""
         values = np.concatenate([self.value[None], answers])
         values = values[np.isfinite(values).all(axis=1)]
         self.noise = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros_like(self.value)
         self.value, self.repeats, self.central = values.mean(axis=0), float(len(values)), self.is_noisy
-        self.radius = difference_lengths(self.x, self.noise)
+        self.radius = difference_lengths(self.x, self.noise, c)
 
     def _sweep(self, free: np.ndarray, task: Task) -> Asks:
         """Ask for differences, forward ones, or central ones where they are to be accurate or values are noisy.
@@ -246,15 +231,17 @@ class ALRun:
             if not self.restart:
                 steps = rounding(np.concatenate([self.values, self.value[None]]), answers, task.quantum)
                 self.blind = bool(hidden(self.value, answers, steps).any())
-        self._learn_slopes(np.where(np.isfinite(slopes), slopes, 0.0), settings)  # a failed probe leaves its variable
+        self._learn_slopes(
+            np.where(np.isfinite(slopes), slopes, 0.0), settings, task.constants
+        )  # a failed probe leaves its variable
         if self.is_noisy:
             self._learn_lengths(bends, settings, task)
         return settings
 
-    def _learn_slopes(self, slopes: Array, settings: StepSettings) -> None:
+    def _learn_slopes(self, slopes: Array, settings: StepSettings, c: ALConstants) -> None:
         """Take x with its slopes (m + 1, n) into the memory."""
         if not len(self.points):
-            self._set_scales(slopes)
+            self._set_scales(slopes, c)
         elif np.array_equal(self.points[-1], self.x):  # seen again, by better differences
             self._forget(-1)
         self.points = np.concatenate([self.points, self.x[None]])
@@ -266,25 +253,27 @@ class ALRun:
         """Set difference lengths and batch of the next sweep by second differences (m + 1, n) and the noise."""
         weights = np.append(self.weight, self._weights(self.value)) / self.size
         noise = float(np.sqrt(np.square(weights * self.noise).sum()))
-        self.radius = widened(self.radius, weights @ np.nan_to_num(bends), noise, task.lower, task.upper)
+        self.radius = widened(
+            self.radius, weights @ np.nan_to_num(bends), noise, task.lower, task.upper, task.constants
+        )
         gradient, size = self._gradients()[-1], noise * self.size[0]
-        self.batch = larger_batch(self.batch, gradient, self.length, self.radius, size, settings.left)
+        self.batch = larger_batch(self.batch, gradient, self.length, self.radius, size, settings.left, task.constants)
 
     def _forget(self, stop: int | None, most: int = 10**9) -> None:
         """Cut the memory: keep the entries up to ``stop``, and of these the newest ``most``."""
         part = slice(max(len(self.points) - most, 0), stop)
         self.points, self.values, self.slopes = self.points[part], self.values[part], self.slopes[part]
 
-    def _set_scales(self, slopes: Array) -> None:
+    def _set_scales(self, slopes: Array, c: ALConstants) -> None:
         """Set scales, first length, penalty and reach by the slopes (m + 1, n) at a start."""
         self.length, self.size = equilibrate(slopes)
         h = self.value[1:] / self.size[1:]
-        first = _FIRST_MOVE * float(np.min(np.maximum(1.0, np.abs(self.x)) / self.length, initial=np.inf))
+        first = c.first_move * float(np.min(np.maximum(1.0, np.abs(self.x)) / self.length, initial=np.inf))
         middle = float(np.median(np.abs(h))) if h.size else 0.0
-        self.unit = unit = float(np.max(h, initial=0.0)) or middle or first / _FIRST_MOVE
-        self.penalty, self.y = _PENALTY_SHARE / unit, np.zeros_like(h)
+        self.unit = unit = float(np.max(h, initial=0.0)) or middle or first / c.first_move
+        self.penalty, self.y = c.penalty_share / unit, np.zeros_like(h)
         self.reach = min(max(first, 0.1 * unit), 10.0 * unit)
-        self.tolerance, self.progress, self.inner, self.outer = _FIRST_TOLERANCE, np.inf, 0, 0
+        self.tolerance, self.progress, self.inner, self.outer = c.first_tolerance, np.inf, 0, 0
 
     def _weights(self, value: Array) -> Array:
         """Return [y + beta h]_+ (..., m) at values (..., m + 1), in equilibrated units."""
@@ -322,7 +311,7 @@ class ALRun:
 
         Returns whether there is one, and the settings after the last step.
         """
-        t = 1.0
+        c, t = task.constants, 1.0
         while True:
             point = np.minimum(np.maximum(self.x + t * move, task.lower), task.upper)
             calls = max(1, self.batch * len(point) // 2) if self.is_noisy else 1
@@ -335,31 +324,31 @@ class ALRun:
             weights = np.append(self.weight, self._weights(self.value)) / self.size
             count = max(good.sum(), 1)
             noise = np.sqrt(np.square(weights * self.noise).sum() * (1.0 / self.repeats + 1.0 / count))
-            if ahead <= reference + _DECREASE * t * slope + 2.0 * noise:  # NaN is not
+            if ahead <= reference + c.decrease * t * slope + 2.0 * noise:  # NaN is not
                 size = float(np.abs(t * move / self.length).max())
-                self.reach = max(self.reach, _WIDER * size) if t == 1.0 else max(_WIDER * size, 0.1 * self.reach)
+                self.reach = max(self.reach, c.wider * size) if t == 1.0 else max(c.wider * size, 0.1 * self.reach)
                 self.x, self.value, self.repeats, self.inner = point, value, float(count), self.inner + 1
                 return True, settings
             best = -slope * t * t / (2.0 * (ahead - now - t * slope)) if np.isfinite(ahead) else 0.0
             t = min(max(best, 0.1 * t), 0.5 * t)
-            if not (t > _SHORTEST and (-slope * t > 1e-16 * abs(now) or self.is_noisy)):
+            if not (t > c.shortest and (-slope * t > 1e-16 * abs(now) or self.is_noisy)):
                 return False, settings
 
     def _move_multipliers(self, solved: bool, settings: StepSettings, task: Task) -> bool:
         """Move the multipliers, raise the penalty where they do not help, and return whether the run is over."""
-        h = self.value[1:] / self.size[1:]
+        c, h = task.constants, self.value[1:] / self.size[1:]
         gap = float(np.abs(np.maximum(h, -self.y / self.penalty)).max(initial=0.0)) if h.size else 0.0
         feasible = bool(is_feasible(self.value[1:], task.tolerance))
-        y = np.minimum(np.maximum(self.y + self.penalty * h, 0.0), _LARGEST_MULTIPLIER)
-        at_end = self.tolerance <= _LAST_TOLERANCE
-        over = (at_end and (gap <= 1e-12 * self.unit or self.outer > 40)) or self.penalty > _LARGEST_PENALTY
+        y = np.minimum(np.maximum(self.y + self.penalty * h, 0.0), c.largest_multiplier)
+        at_end = self.tolerance <= c.last_tolerance
+        over = (at_end and (gap <= 1e-12 * self.unit or self.outer > 40)) or self.penalty > c.largest_penalty
         over |= not h.size and at_end
         over |= self.used > longest_run(len(self.x))
         over |= self.weight == 0.0 and feasible
         self.y = y if self.weight else np.zeros_like(y)
         self.penalty *= settings.growth if gap > 0.5 * self.progress and solved and not feasible else 1.0
         self.progress, self.inner, self.outer = gap, 0, self.outer + 1
-        self.tolerance = max(self.tolerance * _TIGHTER, _LAST_TOLERANCE)
+        self.tolerance = max(self.tolerance * c.tighter, c.last_tolerance)
         return over and not self.is_noisy
 
     def _restart(self, settings: StepSettings, task: Task) -> Asks:

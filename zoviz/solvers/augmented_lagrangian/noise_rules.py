@@ -5,31 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.core.types import Array
-
-_SHORTEST, _LONGEST = 1e-3, 0.25
-"""First lengths of the differences, relative to max(1, |x|), whatever the noise."""
-_CHANGE = 3.0
-"""Most that one sweep changes a length by."""
-_SIGNAL = 2.0
-"""Length of a difference in units of sqrt(sigma / curvature): central ones bear longer steps than the forward ones'
-1.7 (Moré and Wild 2012)."""
-_SHARE = 0.5
-"""Variance of the gradient over its square from which the batch grows (the norm test of Byrd, Chin, Nocedal and Wu
-2012, with theta^2 = 1/2)."""
-_GROWTH, _ROUNDS = 1.6, 8.0
-"""Ratio by which it grows, and sweeps that the rest of the budget must cover with the larger one."""
+from zoviz.solvers.augmented_lagrangian.constants import ALConstants
 
 
-def difference_lengths(x: Array, noise: Array) -> Array:
+def difference_lengths(x: Array, noise: Array, c: ALConstants) -> Array:
     """Return the first difference lengths (n,) at x (n,): (3 sigma)^(1/3) max(1, |x_i|), sigma the largest noise.
 
     The cube root balances round-off and the third derivative of a central difference where both are of order 1.
     """
     share = (3.0 * float(noise.max())) ** (1.0 / 3.0)
-    return min(max(share, _SHORTEST), _LONGEST) * np.maximum(1.0, np.abs(x))
+    return min(max(share, c.shortest_difference), c.longest_difference) * np.maximum(1.0, np.abs(x))
 
 
-def widened(radius: Array, bends: Array, noise: float, lower: Array, upper: Array) -> Array:
+def widened(radius: Array, bends: Array, noise: float, lower: Array, upper: Array, c: ALConstants) -> Array:
     """Return the difference lengths (n,) of the next sweep, from second differences of the augmented Lagrangian.
 
     Parameters
@@ -39,14 +27,17 @@ def widened(radius: Array, bends: Array, noise: float, lower: Array, upper: Arra
     noise : float
         Standard deviation of phi.
     lower, upper : Array, shape (n,)
+    c : ALConstants
     """
     curvature = np.maximum(np.abs(bends), noise) / np.square(np.maximum(radius, 1e-300))
-    ideal = _SIGNAL * np.sqrt(noise / np.maximum(curvature, 1e-300))
+    ideal = c.signal * np.sqrt(noise / np.maximum(curvature, 1e-300))
     room = np.where(np.isfinite(upper - lower), 0.25 * (upper - lower), np.inf)
-    return np.minimum(np.minimum(np.maximum(ideal, radius / _CHANGE), radius * _CHANGE), np.maximum(room, 1e-300))
+    return np.minimum(np.minimum(np.maximum(ideal, radius / c.change), radius * c.change), np.maximum(room, 1e-300))
 
 
-def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, noise: float, left: float) -> int:
+def larger_batch(
+    batch: int, gradient: Array, length: Array, radius: Array, noise: float, left: float, c: ALConstants
+) -> int:
     """Return the calls on each side of the next sweep: more where noise hides the gradient and the budget covers it.
 
     Parameters
@@ -59,9 +50,10 @@ def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, nois
         Standard deviation of the augmented Lagrangian.
     left : float
         Calls that the budget still covers.
+    c : ALConstants
     """
     variance = np.square(length * noise / np.maximum(radius, 1e-300)).sum() / (2.0 * batch)
-    if variance <= _SHARE * np.square(gradient).sum():
+    if variance <= c.share * np.square(gradient).sum():
         return batch
-    more = int(np.ceil(_GROWTH * batch))
-    return more if left > _ROUNDS * more * 2 * len(length) else batch
+    more = int(np.ceil(c.growth * batch))
+    return more if left > c.rounds * more * 2 * len(length) else batch

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.solvers.sqp.constants import Constants
+from zoviz.solvers.sqp.constants import SQPConstants
 
 _LEAST_NOISE = 1e-13
 
@@ -88,7 +88,7 @@ class Archive(NamedTuple):
         places = np.flatnonzero((self.points == point).all(axis=1))
         return int(places[0]) if len(places) else -1
 
-    def local_noise(self, near: np.ndarray, c: Constants) -> Array:
+    def local_noise(self, near: np.ndarray, c: SQPConstants) -> Array:
         """Return the noise (1 + m,) at the points of the mask ``near`` (N,); the pooled one where few are repeated.
 
         So noise that differs from one region to another is known where it matters.
@@ -99,7 +99,7 @@ class Archive(NamedTuple):
         return np.maximum(np.sqrt(self.squares[near].sum(axis=0) / degrees), _LEAST_NOISE)
 
 
-def empty(n: int, first: Array, c: Constants) -> Archive:
+def empty(n: int, first: Array, c: SQPConstants) -> Archive:
     """Return an archive without points, for a problem with these values (1 + m,) at its start."""
     rows = np.empty((0, len(first)))
     largest = c.failure * max(1.0, float(np.abs(first[np.isfinite(first)]).max(initial=0.0)))
@@ -132,7 +132,7 @@ def add(archive: Archive, points: Array, values: Array, common: bool = False) ->
     return _merge(archive, distinct, counts, means, squares), good
 
 
-def with_rounding(archive: Archive, quantum: Array, c: Constants) -> Archive:
+def with_rounding(archive: Archive, quantum: Array, c: SQPConstants) -> Archive:
     """Return the archive of outputs that are rounded to multiples of ``quantum`` (1 + m,): that is all their noise."""
     return archive._replace(spread=c.known_degrees * np.square(quantum) / 12.0, degrees=c.known_degrees)
 
@@ -219,7 +219,7 @@ def surely_inside(archive: Archive, tolerance: Array, errors: float) -> Array:
     return archive.points[best : best + 1]
 
 
-def detected_pairs(archive: Archive, c: Constants) -> Pairs:
+def detected_pairs(archive: Archive, c: SQPConstants) -> Pairs:
     """Return the pairs that the archive shows: rows whose sum h_i + c h_j is pure noise at every point."""
     h, counts, pairs = archive.means[-c.pair_points :, 1:], archive.counts[-c.pair_points :], archive.pairs
     noise, m = archive.noise[1:], h.shape[1]
@@ -246,7 +246,7 @@ def detected_pairs(archive: Archive, c: Constants) -> Pairs:
     return pairs._replace(rows=np.array(rows, dtype=np.int64).reshape(-1, 2), ratios=np.array(ratios, dtype=float))
 
 
-def tested_pairs(archive: Archive, c: Constants) -> Pairs:
+def tested_pairs(archive: Archive, c: SQPConstants) -> Pairs:
     """Return the pairs, their ratios fitted to all points, without those whose sums are no longer pure noise.
 
     These are banned.

@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import elastic_qp
-from zoviz.solvers.sqp.constants import STANDARD, Constants
+from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
 from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
 from zoviz.solvers.sqp.regression import Model
 from zoviz.solvers.sqp.situation import Space
@@ -42,7 +42,7 @@ class Region(NamedTuple):
     upper: Array
     radius: float
     tolerance: Array
-    constants: Constants = STANDARD
+    constants: SQPConstants = STANDARD
 
 
 def region(centre: Array, spread: float, radius: float, space: Space, noise: Array) -> Region:

@@ -5,13 +5,11 @@ Numbers that belong to a formula of the literature, and guards against round-off
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Constants:
+class SQPConstants:
     """Every choice of the method that no parameter makes; ``ZOSQP(constants={"sure": 3.0})`` makes another one."""
 
     # Without noise: the trust region and the ends of a run
@@ -132,22 +130,5 @@ class Constants:
     inside: float = 3.0  # standard errors by which constraints hold at an answer of last resort
     share_of_calls: float = 1.0 / 3.0  # of those left, a compromise may expect: it and the leader share half of them
 
-    @classmethod
-    def of(cls, others: Mapping[str, Any]) -> Constants:
-        """Return the table with other values of some constants, by name.
 
-        Raises
-        ------
-        ValueError
-            For a name that is not in the table.
-        """
-        names = {one.name for one in fields(cls)}
-        unknown = sorted(set(others) - names)
-        if unknown:
-            raise ValueError(
-                f"Expected names of {cls.__module__}, got {', '.join(unknown)}: they are {', '.join(sorted(names))}."
-            )
-        return cls(**others)
-
-
-STANDARD = Constants()
+STANDARD = SQPConstants()

@@ -11,7 +11,7 @@ from zoviz.core.types import Array
 from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp.archive import Archive
 from zoviz.solvers.sqp.candidate import Misfit, Prediction
-from zoviz.solvers.sqp.constants import Constants
+from zoviz.solvers.sqp.constants import SQPConstants
 from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors
 from zoviz.solvers.sqp.situation import Space, StepContext
 
@@ -235,7 +235,7 @@ class Descent:
         self.centre, self.steps = prediction.point if accepted else self.centre, self.steps + 1
         return Verdict(accepted, estimate, np.sqrt(variance))
 
-    def after_misfit(self, misfit: Misfit, nearby: int, c: Constants) -> None:
+    def after_misfit(self, misfit: Misfit, nearby: int, c: SQPConstants) -> None:
         """Shrink the region where the models' form is wrong; else ask for more points, or for more calls.
 
         A smaller region would not help models that are only badly known: slopes are known less the smaller it is.
@@ -252,7 +252,7 @@ class Descent:
             if misfit.size < 0.7:
                 self._grow(1.4, c)
 
-    def _spend_more(self, prediction: Prediction, doubtful: bool, good: bool, c: Constants) -> None:
+    def _spend_more(self, prediction: Prediction, doubtful: bool, good: bool, c: SQPConstants) -> None:
         """Take more calls to a step that is limited by noise, at a radius where they serve."""
         self.limited += 1
         more = self.limited > 1 and doubtful
@@ -265,7 +265,7 @@ class Descent:
         elif prediction.largest_bias**2 < 0.25 / prediction.typical_count:
             self._grow(1.4, c)
 
-    def _grow(self, factor: float, c: Constants) -> None:
+    def _grow(self, factor: float, c: SQPConstants) -> None:
         self.radius = min(factor * self.radius, c.widest_radius)
 
     def _stretch(self, prediction: Prediction, accepted: bool, space: Space) -> None:
@@ -299,12 +299,12 @@ class Verdict(NamedTuple):
     error: Array
 
 
-def most_points(n: int, c: Constants) -> int:
+def most_points(n: int, c: SQPConstants) -> int:
     """Return the points of a fit at most."""
     return c.fit_points if n <= 15 else max(c.fit_points_large, c.fit_points_per_variable * n)
 
 
-def enough_points(n: int, c: Constants) -> int:
+def enough_points(n: int, c: SQPConstants) -> int:
     """Return the points that tell the curvature as well as any: two for each coefficient of a quadratic model."""
     return min((n + 1) * (n + 2), most_points(n, c))
 
@@ -314,7 +314,7 @@ def _matter(multipliers: Array) -> np.ndarray:
     return np.concatenate([[True], multipliers > 1e-6 * max(1.0, float(multipliers.max(initial=0.0)))])
 
 
-def _visibility(model: Model, matter: np.ndarray, c: Constants) -> tuple[bool, float]:
+def _visibility(model: Model, matter: np.ndarray, c: SQPConstants) -> tuple[bool, float]:
     """Return whether the model's changes stand out from the noise, and the share of the radius that hides curvature."""
     near, n = np.flatnonzero(model.data.reach <= c.nearby), model.data.u.shape[1]
     if len(near) <= n + 1:

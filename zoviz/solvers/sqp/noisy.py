@@ -16,7 +16,7 @@ from zoviz.solvers.sqp import derivatives
 from zoviz.solvers.sqp import race as races
 from zoviz.solvers.sqp.archive import Archive
 from zoviz.solvers.sqp.candidate import Prediction
-from zoviz.solvers.sqp.constants import Constants
+from zoviz.solvers.sqp.constants import SQPConstants
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.race import Race
 from zoviz.solvers.sqp.regression import design
@@ -234,7 +234,7 @@ class Noisy:
             self.start_f = float(self.archive.means[0, 0])
         self._return(self.x)
 
-    def _learn_rounding(self, quantum: Callable[[Array, bool], Array], c: Constants) -> None:
+    def _learn_rounding(self, quantum: Callable[[Array, bool], Array], c: SQPConstants) -> None:
         """Take the steps that rounded outputs have by their newest values, as they grow with these."""
         if len(self.quantum):
             present = quantum(self.archive.means[-c.newest :] * self.sizes, True) / self.sizes
@@ -245,7 +245,7 @@ class Noisy:
         """Return the calls that are kept for the race."""
         return 0 if len(self.quantum) else int(context.settings.verification_share * context.budget)
 
-    def _new_descent(self, centre: Array, coarse: bool, context: StepContext, c: Constants) -> Descent:
+    def _new_descent(self, centre: Array, coarse: bool, context: StepContext, c: SQPConstants) -> Descent:
         """Return a descent from a centre (n,), with the calls that it may take."""
         budget, calls = context.budget, context.budget - context.left
         stop = budget - self._reserve(context)
@@ -255,7 +255,7 @@ class Noisy:
             stop = min(stop, int(calls + most) + 1)
         return Descent.start(centre, len(self.sizes) - 1, c.first_radius, context.settings.penalty, coarse, stop)
 
-    def _descent_is_over(self, context: StepContext, c: Constants) -> bool:
+    def _descent_is_over(self, context: StepContext, c: SQPConstants) -> bool:
         """Return whether the present descent has come to its end."""
         descent, calls = self.descent, context.budget - context.left
         noise_bound = descent.coarse and descent.limited >= c.coarse_end
@@ -311,7 +311,7 @@ class Noisy:
             points = np.where(known[:, None], context.generator.uniform(lower, upper, points.shape), points)
         return np.repeat(points, repeats, axis=0)
 
-    def _leave_failures(self, c: Constants) -> None:
+    def _leave_failures(self, c: SQPConstants) -> None:
         """Shrink the region where so few calls gave values that nothing can be fitted; leave a coarse descent."""
         self.descent.shrink()
         if self.descent.coarse:  # there are other places to try
@@ -325,7 +325,7 @@ class Noisy:
         self.archive = self.archive._replace(pairs=archives.tested_pairs(self.archive, c))
         return self.descent.predict(self.archive, self._space(box), context.settings.back_off)
 
-    def _trial_calls(self, context: StepContext, c: Constants) -> int:
+    def _trial_calls(self, context: StepContext, c: SQPConstants) -> int:
         """Return how often a trial point is called: at least twice while the noise of an output has not been seen."""
         if len(self.quantum):
             return 1

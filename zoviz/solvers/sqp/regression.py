@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.solvers.sqp.constants import Constants
+from zoviz.solvers.sqp.constants import SQPConstants
 from zoviz.solvers.sqp.situation import Space
 
 _RIDGE, _ROUND_OFF = 1e-10, 1e-13
@@ -41,7 +41,7 @@ class Data(NamedTuple):
     values: Array
 
 
-def priors(n: int, c: Constants) -> list[Prior]:
+def priors(n: int, c: SQPConstants) -> list[Prior]:
     """Return the priors among which a fit in n variables chooses: kinds of Hessian, curvatures and biases combined."""
     kinds = ([_FULL] if n <= c.full_up_to else []) + ([_DIAGONAL] if n >= c.diagonal_from else [])
     return [

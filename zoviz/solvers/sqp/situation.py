@@ -12,7 +12,7 @@ import numpy as np
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.solvers.restart_rules import FAR, NEAR, in_box, moved, unit_lengths
-from zoviz.solvers.sqp.constants import STANDARD, Constants
+from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
 
 Asks = Generator[Any, Any, Any]
 """A part of a loop (``zoviz.solvers.batches``), which asks for values before it returns."""
@@ -27,7 +27,7 @@ class Space(NamedTuple):
         Bounds, unit lengths and start of the free variables.
     tolerance : Array, shape (m,)
         Largest h that counts as feasible.
-    constants : Constants
+    constants : SQPConstants
         Of the method.
     """
 
@@ -36,7 +36,7 @@ class Space(NamedTuple):
     scale: Array
     start: Array
     tolerance: Array
-    constants: Constants = STANDARD
+    constants: SQPConstants = STANDARD
 
     @property
     def n(self) -> int:
@@ -94,7 +94,7 @@ class StepContext:
         return np.random.default_rng(self.seed)
 
 
-def space_of(box: Box, start: Array, tolerance: Array, constants: Constants = STANDARD) -> Space:
+def space_of(box: Box, start: Array, tolerance: Array, constants: SQPConstants = STANDARD) -> Space:
     """Return the free variables of a box, in the units of ``unit_lengths``.
 
     Parameters
@@ -102,7 +102,7 @@ def space_of(box: Box, start: Array, tolerance: Array, constants: Constants = ST
     box : Box
     start : Array, shape (n,)
     tolerance : Array, shape (m,)
-    constants : Constants
+    constants : SQPConstants
     """
     lower, upper, x0 = box.lower[box.variable], box.upper[box.variable], start[box.variable]
     return Space(lower, upper, unit_lengths(lower, upper, x0), x0, tolerance, constants)

@@ -11,7 +11,7 @@ from zoviz.core.types import Array
 from zoviz.solvers import differences
 from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.sqp import derivatives, elastic_qp
-from zoviz.solvers.sqp.constants import Constants
+from zoviz.solvers.sqp.constants import SQPConstants
 from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
 from zoviz.solvers.sqp.situation import Space
 
@@ -91,7 +91,7 @@ class SQPRun:
         """
         return self.moved & ~self.curved & bool(self.curved.any())
 
-    def reach(self, c: Constants) -> Array:
+    def reach(self, c: SQPConstants) -> Array:
         """How far the region reaches along every variable (n,), in radii: models are exact along linear ones."""
         return np.where(self.linear, c.linear_reach, 1.0)
 
@@ -141,7 +141,7 @@ class SQPRun:
         decrease = model.gradient @ step.d + 0.5 * step.d @ self.hessian @ step.d
         return float(-decrease + self.penalty * (violation - step.violation))
 
-    def is_poor(self, value: Array, promise: float, c: Constants) -> bool:
+    def is_poor(self, value: Array, promise: float, c: SQPConstants) -> bool:
         """Return whether a step fell short because of constraints that curve, so that a correction may serve."""
         poor = not self.merit(self.value) - self.merit(value) > c.corrected * promise
         curved = np.isfinite(value[1:]).all() and np.maximum(value[1:], 0.0).sum() > 0.0
@@ -153,7 +153,7 @@ class SQPRun:
         correction = elastic_qp.solve(self.model(space, trust_scale, shifted), self.penalty)
         self.step = self.step._replace(d=correction.d)
 
-    def serves(self, corrected: Array, value: Array, promise: float, c: Constants) -> bool:
+    def serves(self, corrected: Array, value: Array, promise: float, c: SQPConstants) -> bool:
         """Return whether a correction's values (1 + m,) gain something, and more than the step's own.
 
         A correction that leads back to x would tell nothing about the region: refused, it would shrink it to nothing.
@@ -161,7 +161,7 @@ class SQPRun:
         present, first, second = self.merit(self.value), self.merit(value), self.merit(corrected)
         return second < first and present - second > c.accepted * promise
 
-    def accepts(self, value: Array, promise: float, c: Constants) -> bool:
+    def accepts(self, value: Array, promise: float, c: SQPConstants) -> bool:
         """Return whether a step to these values (1 + m,) is accepted, and set the radius."""
         present = self.merit(self.value)
         decrease = present - self.merit(value)
@@ -178,15 +178,15 @@ class SQPRun:
             self.stall = self.stall + 1 if decrease < c.tiny_decrease * max(1.0, abs(present)) else 0
         return ratio > c.accepted
 
-    def is_restored(self, c: Constants) -> bool:
+    def is_restored(self, c: SQPConstants) -> bool:
         """Whether the run was a restoration, and has reached its aim."""
         return bool(self.restoring and np.maximum(self.value[1:], 0.0).max(initial=0.0) < c.restored)
 
-    def is_over(self, c: Constants) -> bool:
+    def is_over(self, c: SQPConstants) -> bool:
         """Whether it is, the region has become too small, or steps gain nothing."""
         return self.is_restored(c) or self.radius < c.small_radius or self.stall >= c.stalled
 
-    def polish(self, c: Constants) -> bool:
+    def polish(self, c: SQPConstants) -> bool:
         """Go on from x with central differences and a fresh Hessian; return False where that was done before."""
         if self.central:
             return False

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -20,7 +20,7 @@ from zoviz.solvers import differences
 from zoviz.solvers.base import Searches
 from zoviz.solvers.batches import ANEW, Course, Loop, LoopSolver
 from zoviz.solvers.replica_batches import evaluate_each
-from zoviz.solvers.sqp.constants import Constants
+from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.noisy import Noisy
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
@@ -53,7 +53,7 @@ class Replica:
     exact: Exact | None = None
     noisy: Noisy | None = None
 
-    def loop(self, oracle: Oracle, constants: Constants) -> Loop:
+    def loop(self, oracle: Oracle, constants: SQPConstants) -> Loop:
         """Ask for the start's values again, and go on by differences where they are the same, else by regression."""
         space = _space(self.start, oracle)._replace(constants=constants)
         if not space.n:
@@ -152,6 +152,7 @@ class ZOSQP(LoopSolver):
     has_sketch = True
     reports_best = True
     noise_rank = 2
+    standard = STANDARD
     live = ("trust_scale", "restart_share", "batch_multiplier", "penalty", "back_off", "verification_share")
 
     trust_scale = Scale(
@@ -194,13 +195,6 @@ class ZOSQP(LoopSolver):
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
-    constants: Mapping[str, Any] = param.Dict(  # type: ignore[assignment]
-        default={},
-        precedence=-1,
-        label="Constants",
-        doc="Other values of constants of the method, by their names in zoviz/solvers/sqp/constants.py.",
-    )
-
     def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""
         return True
@@ -214,10 +208,6 @@ class ZOSQP(LoopSolver):
     def done(self, state: SQPState, active: np.ndarray) -> str | None:
         """Return a sentence where the bounds leave no variable free; None otherwise. ``active`` is a mask (R,)."""
         return "The bounds leave no variable free." if not len(state.radius) or state.radius.max() == 0.0 else None
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        Constants.of(self.constants)  # a wrong name is found here
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
         """Evaluate the starts (R, n), at one call per replica."""
@@ -255,7 +245,7 @@ class ZOSQP(LoopSolver):
 
     def _loop(self, oracle: Oracle) -> Callable[[Replica], Loop]:
         """Return what begins the loop of a replica."""
-        return lambda replica: replica.loop(oracle, Constants.of(self.constants))
+        return lambda replica: replica.loop(oracle, self.table)
 
     def searches(self, state: SQPState) -> Searches:
         """Return the runs that have ended, and whether they did so in several minima; none where values are noisy."""
@@ -302,7 +292,7 @@ class ZOSQP(LoopSolver):
         exact, noisy = course.now.exact, course.now.noisy
         if exact is not None:
             centre[free] = exact.run.x
-            reach[free] *= exact.run.length * exact.run.reach(Constants.of(self.constants))
+            reach[free] *= exact.run.length * exact.run.reach(self.table)
         elif noisy is not None:
             centre[free] = noisy.descent.centre
         points = np.repeat(state.x[:1], len(course.probes), axis=0)
