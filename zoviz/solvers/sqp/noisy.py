@@ -1,4 +1,15 @@
-"""ZOSQP under noise, as one loop: replicates, descents by regression from several starts, and the final race."""
+"""ZOSQP under noise, as one loop: ``Noisy.loop``.
+
+Repeated calls at the start tell the noise, which sets the units of the constraints (``_learn_noise``). A descent then
+goes on from there, or several coarse ones do, each from another place, and the main one from the best of their ends
+(``_end_descent``). Each of its iterations calls a design around the centre (``regression.design``), which joins all
+calls so far (``archive``); fits quadratic models of f and h to those within reach (``Descent.fit``,
+``regression.fit``); minimises them in a trust region, constraints backed off by what is not known of them
+(``candidate.candidate``); calls the minimiser; and judges it against the noise, which sets radius, lengths and the
+number of calls (``Descent.judge``). Two rows of opposite sign are taken for one equality
+(``archive.detected_pairs``). The last tenth of the budget is a race between candidates for the answer by repeated
+calls (``race``).
+"""
 
 from __future__ import annotations
 
@@ -123,12 +134,12 @@ class Noisy:
 
     def loop(self, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for values: at the start, then of designs and trials of descents, then of the candidates of races."""
-        if self.repeats:
+        if self.repeats:  # the noise at the start
             context = yield ANEW
             yield from self._call("replicate", np.tile(self.x, (self.repeats, 1)), context, box)
             self._learn_noise(box)
         context = None
-        while not self.racing:
+        while not self.racing:  # descents, each of designs and trials
             context = context or (yield ANEW)
             self.descent.scale = context.settings.trust_scale
             if self._descent_is_over(context, box.constants):
@@ -151,7 +162,7 @@ class Noisy:
             context = yield from self._call("trial", trial, context, box)
             self._judge(prediction, context, box)
             context = None
-        while True:
+        while True:  # races between candidates for the answer
             context = context or (yield ANEW)
             self.descent.scale = context.settings.trust_scale
             if self.descent.is_stranded(self.archive, self._space(box)):
