@@ -262,12 +262,14 @@ def exact(
 def text_of(interval: Interval) -> str:
     """Return a figure with its interval, to the digits that the interval leaves."""
     value, low, high = interval
+    if np.isnan(value):
+        return "cannot tell"
     if not (np.isfinite(low) or np.isfinite(high)):
-        return "cannot tell" if np.isnan(value) else f"{value:.6g} (no interval)"
+        return f"{value:.6g} (no interval)"
     if high - low <= _EXACT * max(abs(value), 1.0):
         return f"{value:.10g}"
     if not np.isfinite(high):
-        return "cannot tell" if np.isnan(value) else f"{value:.6g} (no upper end)"
+        return f"{value:.6g} (no upper end)"
     digits = int(np.clip(1 - np.floor(np.log10(high - low) + 1e-9), 0, 12))
     size = max(abs(low), abs(high))
     if size >= 1e6 or size < 1e-4:

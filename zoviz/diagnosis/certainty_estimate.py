@@ -288,7 +288,8 @@ def _interval(value: float, error: float, degrees: float, level: float) -> Inter
 def _probability(h: Array, error: Array, degrees: Array | float) -> Array:
     from scipy.special import stdtr
 
-    return np.asarray(stdtr(degrees, -h / np.maximum(error, 1e-300)))
+    with np.errstate(over="ignore"):  # of a row without an error
+        return np.asarray(stdtr(degrees, -h / np.maximum(error, 1e-300)))
 
 
 def _split(rows: _Rows, worth: list[Interval]) -> list[Interval]:
@@ -296,6 +297,8 @@ def _split(rows: _Rows, worth: list[Interval]) -> list[Interval]:
     out = [Interval(0.0, 0.0, 0.0)] * rows.m
     for i, j, c, one in zip(rows.own, rows.partner, rows.ratio, worth, strict=True):
         out[i] = Interval(*(max(float(end), 0.0) for end in one)) if j >= 0 else one
-        if j >= 0:
+        if j >= 0 and np.isnan(one.value):
+            out[j] = one
+        elif j >= 0:
             out[j] = Interval(*(max(-c * float(end), 0.0) for end in (one.value, one.high, one.low)))
     return out

@@ -39,6 +39,8 @@ MOST_RADIUS, MISFIT = 0.5, 1.0
 """Largest radius in unit lengths, and the misfit at its end, in standard deviations of a call, up to which one is taken
 though nearer points would do, with 16 (n + 1) calls: those of a run's end often lie so near each other that noise hides
 all between them."""
+LEAST_RADIUS = 1e-9
+"""Smallest radius in unit lengths: nearer points differ by round-off."""
 POINTS = 1.5
 """Distinct points within the radius, for each coefficient of a quadratic."""
 FEW = 6
@@ -118,12 +120,13 @@ def radius_of(before: Calls, x: Array, unit: Array, calls: int) -> float:
     calls : int
         Of the design: the more there are, the less misfit they bear.
     """
-    if not len(before.x):
+    distance = np.sort(np.abs((np.unique(before.x, axis=0) - x) / unit).max(axis=1))
+    if len(distance) <= len(x) + 1:
         return MOST_RADIUS
     most = MISFIT * np.sqrt(CALLS * (len(x) + 1) / calls)
-    distance = np.sort(np.abs((np.unique(before.x, axis=0) - x) / unit).max(axis=1))
-    least = float(distance[min(int(POINTS * coefficients(len(x))) + 2, len(distance)) - 1])
-    noise = _noise_near(before, x, unit, max(least, 1e-12))
+    enough = min(int(POINTS * coefficients(len(x))) + 2, len(distance))
+    least = max(float(distance[enough - 1]), LEAST_RADIUS)
+    noise = _noise_near(before, x, unit, least)
     radius = MOST_RADIUS
     while radius > least:
         around = (distance > 0.5 * radius) & (distance <= FARTHEST * radius)
