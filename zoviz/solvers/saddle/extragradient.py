@@ -16,7 +16,7 @@ from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import LAST_ITERATE, SAFEGUARDS, Departure
 from zoviz.solvers.saddle.method import SaddleMethod, schedule_parameter, start_duals
-from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
+from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState, shortened_for_multipliers
 from zoviz.solvers.step_limits import extragradient_end
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
@@ -81,14 +81,7 @@ class Field(NamedTuple):
     variance: Array
 
 
-def _adapted(share: Array, ratio: Array, refused: np.ndarray, limits: tuple[float, float]) -> Array:
-    """Return the shares (R,) of the steps after a half step of a ratio: shorter where refused, else slowly longer."""
-    bound, longest = limits
-    shorter = share * np.minimum(np.maximum(_MARGIN * bound / np.maximum(ratio, bound), _LEAST_CUT), _MOST_CUT)
-    return np.where(refused, shorter, np.minimum(np.where(ratio < _MARGIN * bound, _GROWTH * share, share), longest))
-
-
-_Point = tuple[Array, Array, Field]
+_Half = tuple[Array, Array, Field]
 """x, y, and the field there."""
 
 
@@ -274,28 +267,24 @@ class ExtraGradient(SaddleMethod):
         safe = self.guarded(state, oracle)
         longest, dual = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
         eta = safe.scaled_by_share(longest if share is None else longest * share[:, None])
-        eta_y = safe.dual_step(dual, _DUAL_PART / self.pass_length(oracle.n))
-        radius = self.radius(k, bool(noisy))
+        eta_y, radius = safe.dual_step(dual, _DUAL_PART / self.pass_length(oracle.n)), self.radius(k, bool(noisy))
 
-        field = self.field(Point(x, y, value), radius, safe, oracle, streams)
-        info = safe.info(field.variance, radius)
-        x_half = safe.projected_step(x, step := safe.shortened_for_multipliers(eta, y), field.x)
+        field = self.field(Point(x, y, value), radius, safe, oracle, streams)  # (7) of the paper
+        info, step = safe.info(field.variance, radius), shortened_for_multipliers(eta, self.step_reach, y)
+        x_half = safe.projected_step(x, step, field.x)  # (9)
         y_half = safe.bounded(y, y + eta_y * field.y)
         half = oracle(x_half)
 
-        ahead = self.field(Point(x_half, y_half, half), radius, safe, oracle, streams)
-        base = safe.where_restoring(x_half, x)
-        x_next = safe.projected_step(base, safe.shortened_for_multipliers(eta, y_half), ahead.x, half)
+        ahead = self.field(Point(x_half, y_half, half), radius, safe, oracle, streams)  # (8)
+        base, next_step = safe.where_restoring(x_half, x), shortened_for_multipliers(eta, self.step_reach, y_half)
+        x_next = safe.projected_step(base, next_step, ahead.x, half)  # (10)
         y_next = safe.bounded(y, y + eta_y * ahead.y)
-        oracle.resample()
 
+        oracle.resample()
         if share is not None:
             ratio = self._ratio((x, y, field), (x_half, y_half, ahead), step, eta_y)
-            refused = ratio > (bound := self.contraction or 0.0)
-            if safe.restoring is not None:
-                refused = refused & ~safe.restoring.mask
-            x_next, y_next = np.where(refused[:, None], x, x_next), np.where(refused[:, None], y, y_next)
-            share = _adapted(share, ratio, refused, (bound, self.longest))
+            share, refused = self._tested(share, ratio, safe)
+            x_next, y_next = np.where(refused, x, x_next), np.where(refused, y, y_next)
         x_next, value_next = safe.keep_or_take_back(x_next, oracle(x_next))
         average = average + (x_half - average) / (k + 1.0)
         recent = recent + (x_next - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
@@ -306,7 +295,15 @@ class ExtraGradient(SaddleMethod):
         radius: float = self.estimator.smoothing_radius
         return radius if noisy else radius_at(k, radius, self.radius_scale, self.radius_power)
 
-    def _ratio(self, before: _Point, after: _Point, eta: Array | float, eta_y: Array | float) -> Array:
+    def _tested(self, share: Array, ratio: Array, safe: Safeguards) -> tuple[Array, np.ndarray]:
+        """Return the shares (R,) of the steps after a half step of a ratio (R,), and which it refuses, (R, 1)."""
+        bound = self.contraction or 0.0
+        refused = ratio > bound if safe.restoring is None else (ratio > bound) & ~safe.restoring.mask
+        shorter = share * np.minimum(np.maximum(_MARGIN * bound / np.maximum(ratio, bound), _LEAST_CUT), _MOST_CUT)
+        longer = np.minimum(np.where(ratio < _MARGIN * bound, _GROWTH * share, share), self.longest)
+        return np.where(refused, shorter, longer), refused[:, None]
+
+    def _ratio(self, before: _Half, after: _Half, eta: Array | float, eta_y: Array | float) -> Array:
         """Return how much the field changes over a half step, (R,), in units of what the step bears.
 
         sqrt(eta ||dF_x||^2 + eta_y ||dF_y||^2) / sqrt(||dx||^2 / eta + ||dy||^2 / eta_y), so eta L for equal steps; 0

@@ -18,6 +18,7 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.published_form import LAST_ITERATE, SEVERAL_DIRECTIONS, Departure
 from zoviz.solvers.saddle.extragradient import Field
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     balanced_step,
@@ -81,15 +82,7 @@ class OGDARR(Solver):
     source = "Maheshwari et al. (2022), as remembered"
     departures = (SEVERAL_DIRECTIONS, Departure("dual", "estimated", "the exact slope in y"), LAST_ITERATE)
     families = (Sphere, Gaussian, CentralSphere)
-    live = (
-        "primal_step",
-        "dual_step",
-        "schedule",
-        "step_power",
-        "report",
-        "estimator.batch_size",
-        "estimator.smoothing_radius",
-    )
+    live = (*LIVE_STEPS, "schedule", "step_power", "report", *LIVE_ESTIMATOR)
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step η", doc="Step of x along the field.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η_y", doc="Step of the dual variables.")

@@ -152,18 +152,7 @@ class Safeguards:
 
     def shortened(self, step: float | Array, y: Array) -> float | Array:
         """Return the primal step for multipliers y (R, m), a number or (R, 1): constant where they are moderate."""
-        return self.scaled_by_share(self.shortened_for_multipliers(step, y))
-
-    def shortened_for_multipliers(self, step: float | Array, y: Array) -> float | Array:
-        r"""Return the primal step that is shortened as multipliers y (R, m) grow beyond the reach w, (R, 1).
-
-        .. math:: c_t = c \min\{1, w / \|y_t\|\}
-
-        keeps c_t (L_f + ||y_t|| L_h) below c (L_f + w L_h): a step that is fixed for moderate multipliers is too long
-        for larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is
-        open, or no multiplier comes near it.
-        """
-        return shortened_for_multipliers(step, self.method.step_reach, y)
+        return self.scaled_by_share(shortened_for_multipliers(step, self.method.step_reach, y))
 
     def scaled_by_share(self, step: float | Array) -> float | Array:
         """Return the primal step times the share of it that descent allows."""
@@ -255,7 +244,14 @@ class Safeguards:
 
 
 def shortened_for_multipliers(step: float | Array, reach: float | None, y: Array) -> float | Array:
-    """Return step min{1, reach / ||y||}, (R, 1); the step where the reach is open, or no y (R, m) comes near it."""
+    r"""Return a primal step that is shortened as multipliers y (R, m) grow beyond the reach w, (R, 1).
+
+    .. math:: c_t = c \min\{1, w / \|y_t\|\}
+
+    keeps c_t (L_f + ||y_t|| L_h) below c (L_f + w L_h): a step that is fixed for moderate multipliers is too long for
+    larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is open,
+    or no multiplier comes near it.
+    """
     if reach is None or math.sqrt(np.vdot(y, y)) < reach:  # the norm of all replicas' together
         return step
     size = np.sqrt(np.square(y).sum(axis=1, keepdims=True))

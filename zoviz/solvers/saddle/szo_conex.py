@@ -189,12 +189,7 @@ class SZOConEX(SaddleMethod):
         label="Answer",
         doc="The last iterate, or the average that the theory speaks about.",
     )
-    estimator = Part(
-        GradientEstimator,
-        default=Gaussian(smoothing_radius=None, batch_size=20),
-        label="Estimator",
-        doc="Gradient estimator.",
-    )
+    estimator = Part(GradientEstimator, default=Gaussian(smoothing_radius=None, batch_size=20))
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.

@@ -94,12 +94,7 @@ class ZOALM(SaddleMethod):
         label="Let the penalty grow",
         doc="Double β and halve c where 100 iterations did not lower the violation by a tenth.",
     )
-    estimator = Part(
-        GradientEstimator,
-        default=Sphere(smoothing_radius=None, batch_size=50),
-        label="Estimator",
-        doc="Gradient estimator of the augmented Lagrangian.",
-    )
+    estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=50))
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return penalty and steps from curvatures and the constraints' slope G_0 at the start.

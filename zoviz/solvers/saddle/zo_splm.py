@@ -82,12 +82,7 @@ class ZOSPLM(SaddleMethod):
     proximal_weight = Scale(
         None, softbounds=(1e-3, 1e2), label="Proximal weight p", doc="Must exceed the weak-convexity modulus of f."
     )
-    estimator = Part(
-        GradientEstimator,
-        default=Sphere(smoothing_radius=None, batch_size=50),
-        label="Estimator",
-        doc="Gradient estimator of the Lagrangian.",
-    )
+    estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=50))
     estimate_proximal = param.Boolean(
         default=False, label="Estimate the proximal term", doc="The paper's literal (3): noisier, never better."
     )

@@ -85,12 +85,7 @@ class ZOGDA(SaddleMethod):
         label="Dual gradient",
         doc="exact: h(x), which is already paid for. estimated: by the estimator, as for a black box in y.",
     )
-    estimator = Part(
-        GradientEstimator,
-        default=Sphere(smoothing_radius=None, batch_size=10),
-        label="Estimator",
-        doc="Gradient estimator of the Lagrangian.",
-    )
+    estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return steps from curvatures and the constraints' slope G_0 at the start.
