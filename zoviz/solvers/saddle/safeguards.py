@@ -39,34 +39,29 @@ class SafeguardState(NamedTuple):
         The penalties; None where the Lagrangian stays as it is.
     quiet : int
         The coming steps in which neither acts nor is due.
-    recent : tuple of Array, shape (R, m) each
-        The constraints' values that the two do not know of yet.
+    recent : tuple of two tuples of Array, shape (R, m) each
+        The constraints' values that restoration, and augmentation, do not know of yet.
     """
 
     restoration: Restoration | None = None
     augmentation: Augmentation | None = None
     quiet: int = 0
-    recent: tuple[Array, ...] = ()
+    recent: tuple[tuple[Array, ...], tuple[Array, ...]] = ((), ())
 
     @classmethod
-    def of(cls, restoration: Restoration | None, augmentation: Augmentation | None) -> SafeguardState:
-        """Return the state of both once they know all values so far."""
-        due = [_MOST_QUIET + 1]
+    def of(
+        cls,
+        restoration: Restoration | None,
+        augmentation: Augmentation | None,
+        recent: tuple[tuple[Array, ...], tuple[Array, ...]] = ((), ()),
+    ) -> SafeguardState:
+        """Return the state with the steps that both leave alone; 0 where there is none of them."""
+        left = [_MOST_QUIET]
         if restoration is not None:
-            due.append(restoration.until_due)
+            left.append(restoration.until_due - len(recent[0]))
         if augmentation is not None:
-            due.append(augmentation.until_due)
-        return cls(restoration, augmentation, max(min(due) - 1, 0) if len(due) > 1 else 0)
-
-    def caught_up(self) -> SafeguardState:
-        """Return the same where both know the recent values."""
-        restoration, augmentation, _, recent = self
-        if not recent:
-            return self
-        return SafeguardState(
-            None if restoration is None else restoration.caught_up(recent),
-            None if augmentation is None else augmentation.caught_up(recent),
-        )
+            left += [augmentation.until_due - len(recent[1]), _MOST_QUIET - len(recent[1])]
+        return cls(restoration, augmentation, max(min(left) - 1, 0) if len(left) > 1 else 0, recent)
 
 
 class Safeguards:
@@ -92,28 +87,37 @@ class Safeguards:
         The replicas whose step along an exact gradient was taken back, once that is known.
     """
 
+    # Most steps leave these as they are.
+    restoring: Restoration | None = None
+    penalties: Augmentation | None = None
+    refused: np.ndarray | None = None
+    _watch: Watch | None = None
+    _due: tuple[Restoration | None, Augmentation | None] = (None, None)
+
     def __init__(self, method: Any, state: Any, oracle: ProblemOracle) -> None:
-        self.method = method
-        self.oracle, self.x, self.y, self.value = oracle, state.x, state.y, state.value
-        self.state = state.safeguards
-        self.restoring: Restoration | None = None
-        self.penalties: Augmentation | None = None
-        self._watch: Watch | None = None
-        self.refused: np.ndarray | None = None
-        self._dual = state.y
+        self.method, self.oracle, self.x, self.value = method, oracle, state.x, state.value
+        self.y = self._dual = state.y
+        self.state: SafeguardState = state.safeguards
         if self.state.quiet:
             return
-        self.state = self.state.caught_up()
-        restoration, augmentation, *_ = self.state
-        if restoration is not None and restoration.active:
-            self.restoring = restoration
-        if augmentation is not None and augmentation.acts:
-            self.penalties = augmentation
+        restoration, augmentation, _, (unseen, unread) = self.state
+        if restoration is not None and restoration.until_due - len(unseen) <= 1:
+            restoration = restoration.caught_up(unseen) if unseen else restoration
+            self.restoring = restoration if restoration.active else None
+            self._due = restoration, None
+        # Windows of penalties begin anew while a replica restores feasibility.
+        if augmentation is not None and (augmentation.until_due - len(unread) <= 1 or self.restoring is not None):
+            augmentation = augmentation.caught_up(unread) if unread else augmentation
+            self.penalties = augmentation if augmentation.acts else None
+            self._due = self._due[0], augmentation
 
     # --- what is estimated --------------------------------------------------------------------------------------------
 
     def lagrangian(self, y: Array, value: Evaluation, radius: float | None = None) -> Phi:
         """Return f + <y, h>, to be estimated at a point of a value: with a penalty w = [y + rho h]_+ for y."""
+        if self.restoring is None and self.penalties is None:
+            self._dual = y
+            return Lagrangian(y)
         return self.scalar(self.weights(y, value), value, radius=radius)
 
     def weights(self, y: Array, value: Evaluation) -> Array:
@@ -152,7 +156,8 @@ class Safeguards:
 
     def shortened(self, step: float | Array, y: Array) -> float | Array:
         """Return the primal step for multipliers y (R, m), a number or (R, 1): constant where they are moderate."""
-        return self.scaled_by_share(shortened_for_multipliers(step, self.method.step_reach, y))
+        step = shortened_for_multipliers(step, self.method.step_reach, y)
+        return step if self.penalties is None else self.scaled_by_share(step)
 
     def scaled_by_share(self, step: float | Array) -> float | Array:
         """Return the primal step times the share of it that descent allows."""
@@ -192,32 +197,55 @@ class Safeguards:
         Those are the violation while restoring and, for a step along an exact ``gradient``, the augmented Lagrangian
         with what the method adds to it.
         """
-        restoration, augmentation, quiet, recent = self.state
+        restoration, augmentation, quiet, (unseen, unread) = self.state
         if restoration is None and augmentation is None:
             return x_next, value_next
         if quiet:
-            self.state = SafeguardState(restoration, augmentation, quiet - 1, (*recent, value_next.h))
+            recent = (*unseen, value_next.h), (*unread, value_next.h)
+            self.state = SafeguardState(restoration, augmentation, quiet - 1, recent)
             return x_next, value_next
         waiting = np.zeros(len(x_next), dtype=bool) if restoration is None else restoration.mask
-        if restoration is not None:
-            x_next, value_next, restoration = restoration.keep_or_take_back((self.x, self.value), (x_next, value_next))
-        if augmentation is not None:
-            if gradient is not None and augmentation.tested:
-                change = augmentation.merit(self.y, value_next) - (merit := augmentation.merit(self.y, self.value))
-                if proximal is not None:
-                    z, p = proximal
-                    change = change + 0.5 * p * (np.square(x_next - z) - np.square(self.x - z)).sum(axis=1)
-                slope = (gradient * (x_next - self.x)).sum(axis=1)
-                refused, augmentation = augmentation.judged(change, slope, merit, waiting)
-                self.refused = refused[:, None]
-                if refused.any():
-                    x_next = np.where(self.refused, self.x, x_next)
-                    value_next = self.value.where(refused, value_next)
+        due, acting = self._due
+        if due is not None:
+            before, after = (self.x, self.value), (x_next, value_next)
+            (x_next, value_next, restoration), unseen = due.keep_or_take_back(before, after), ()
+        else:
+            unseen = () if restoration is None else (*unseen, value_next.h)
+        if acting is not None:
+            if gradient is not None and acting.tested:
+                x_next, value_next, acting = self._judged(acting, x_next, value_next, gradient, proximal, waiting)
             passed = self.method.pass_length(self.oracle.n)
-            augmentation = augmentation.advance(waiting, value_next, self._watch, passed)
+            augmentation, unread = acting.advance(waiting, value_next, self._watch, passed), ()
             self.penalties = augmentation if augmentation.acts else None
-        self.state = SafeguardState.of(restoration, augmentation)
+        elif augmentation is not None:
+            unread = (*unread, value_next.h)
+            if len(unread) >= _MOST_QUIET:
+                augmentation, unread = augmentation.caught_up(unread), ()
+        else:
+            unread = ()
+        self.state = SafeguardState.of(restoration, augmentation, (unseen, unread))
         return x_next, value_next
+
+    def _judged(
+        self,
+        augmentation: Augmentation,
+        x_next: Array,
+        value_next: Evaluation,
+        gradient: Array,
+        proximal: tuple[Array, float] | None,
+        waiting: np.ndarray,
+    ) -> tuple[Array, Evaluation, Augmentation]:
+        """Return where a step along an exact gradient ends, its value, and penalties with the next steps' shares."""
+        change = augmentation.merit(self.y, value_next) - (merit := augmentation.merit(self.y, self.value))
+        if proximal is not None:
+            z, p = proximal
+            change = change + 0.5 * p * (np.square(x_next - z) - np.square(self.x - z)).sum(axis=1)
+        slope = (gradient * (x_next - self.x)).sum(axis=1)
+        refused, augmentation = augmentation.judged(change, slope, merit, waiting)
+        self.refused = refused[:, None]
+        if refused.any():
+            x_next, value_next = np.where(self.refused, self.x, x_next), self.value.where(refused, value_next)
+        return x_next, value_next, augmentation
 
     # --- the dual step ------------------------------------------------------------------------------------------------
 
@@ -226,6 +254,8 @@ class Safeguards:
 
         Replicas whose primal step was taken back, or which restore feasibility, keep theirs.
         """
+        if self.penalties is None:
+            return self.bounded(y, y + step * slope)
         change = self.dual_step(step, share) * self.slope(y, slope)
         return self.bounded(y, y + (change if self.refused is None else np.where(self.refused, 0.0, change)))
 
