@@ -11,7 +11,7 @@ import pytest
 from zoviz import Run
 from zoviz.cli.main import main
 from zoviz.core.registry import discover
-from zoviz.estimators import Sphere
+from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.store import Store
 from zoviz.solvers import OGDARR, SOGD, ZOCEG, ZOSOGD, ZOSPLM, ZOSQP, ProximalPoint, Solver, SZOConEX
@@ -53,6 +53,14 @@ def test_what_is_given_stays_and_what_is_open_in_a_part_is_as_published() -> Non
     assert OGDARR.published().dual == "estimated"
     with pytest.raises(ValueError, match=r"Expected a method that a paper prints, got ZOSQP"):
         ZOSQP.published()
+
+
+def test_another_kind_of_estimator_is_a_difference_too() -> None:
+    solver = ZOSPLM.published(primal_step=0.1, estimator=Coordinate(smoothing_radius=1e-5))
+    assert solver.differences_from_paper() == ("directions along coordinates",)
+    run = Run(NonconvexQCQP(n=4), ZOSPLM(estimator=Block(smoothing_radius=None)), replicas=1, iterations=3)
+    run.run()
+    assert "directions along coordinates" in run.result.form
 
 
 def test_a_run_its_store_and_its_export_say_which_form_it_is(tmp_path: Path) -> None:

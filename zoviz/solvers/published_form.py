@@ -82,7 +82,7 @@ class PublishedForm(ParameterPaths):
         for name, value in values.items():
             part, dot, _ = name.partition(".")
             # Of a part that is given, what it leaves open is as published, and the rest as given.
-            if dot and (part not in parameters or solver.get(name) is None):
+            if dot and (part not in parameters or solver._value(name) is None):
                 solver.set(name, value)
         return solver
 
@@ -96,10 +96,17 @@ class PublishedForm(ParameterPaths):
         """
 
         def value(name: str) -> Any:
-            return resolved.get(name) if (own := self.get(name)) is None else own
+            own = self._value(name)
+            return resolved.get(name) if own is None else own
 
         may = "primal_step" in self.param and value("primal_step") is None
         return tuple(one.words for one in self.departures if one.is_taken(value, may))
+
+    def _value(self, name: str) -> Any:
+        """Return a parameter's value; where a part of another class has no such parameter, its class."""
+        path, _, last = name.rpartition(".")
+        part = self.get(path) if path else self
+        return getattr(part, last) if last in part.param else type(part)
 
     def form(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> str:
         """Return whether the method is as published, as a sentence; empty for one that no paper prints.
