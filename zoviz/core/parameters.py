@@ -25,7 +25,7 @@ def value_words(value: Any, digits: int = 3) -> str:
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
-class Scale(param.Number):
+class Scale(param.Number[Any]):
     """A positive magnitude (step, radius, penalty) that lives on a logarithmic axis.
 
     The value is a finite number within the hard ``bounds`` (by default [1e-12, 1e9]); ``softbounds`` are the ends of
@@ -89,7 +89,7 @@ class PlainInteger(param.Integer[T]):
         __get__ = param.Parameter.__get__
 
 
-class Interval(param.Parameter):
+class Interval(param.Parameter[Any]):
     """A positive number of seconds, or one of the ``words`` that stand for a rule.
 
     Raises

@@ -12,7 +12,8 @@ ON_BOUNDARY = 1e-9
 
 def is_feasible(h: Array, tolerance: float | Array) -> np.ndarray:
     """Return whether all h <= tolerance, (..., m) to (...) of bool; NaN is not."""
-    return np.logical_and.reduce(h <= tolerance, axis=-1)
+    out: np.ndarray = np.logical_and.reduce(h <= tolerance, axis=-1)
+    return out
 
 
 def ranks(value: Evaluation, tolerance: float | Array, eligible: np.ndarray | None = None) -> tuple[Array, Array]:
@@ -72,7 +73,8 @@ def best_of(x: Array, value: Array, points: Array, values: Array, tolerance: flo
 def first(violation: Array, f: Array) -> np.ndarray:
     """Return the index of the best point by its ``ranks``, (..., q) to (...) of int; of equal ones the first."""
     tied = violation == violation.min(axis=-1, keepdims=True)
-    return np.argmin(np.where(tied, f, np.inf), axis=-1)
+    out: np.ndarray = np.argmin(np.where(tied, f, np.inf), axis=-1)
+    return out
 
 
 def first_by_means(value: Evaluation, tolerance: float | Array) -> tuple[np.ndarray, Evaluation, Array]:

@@ -39,7 +39,8 @@ class Set(ABC):
 
     def distance(self, x: Array) -> Array:
         """Return the Euclidean distances to X, (..., n) to (...)."""
-        return np.linalg.norm(x - self.project(x), axis=-1)
+        out: Array = np.linalg.norm(x - self.project(x), axis=-1)
+        return out
 
     def contains(self, x: Array, tolerance: float) -> np.ndarray:
         """Whether each point lies in X up to ``tolerance``, shape (..., n) to (...)."""
@@ -110,16 +111,19 @@ class Box(Set):
         return whole
 
     def project(self, x: Array) -> Array:
-        return np.minimum(np.maximum(x, self.lower), self.upper)
+        out: Array = np.minimum(np.maximum(x, self.lower), self.upper)
+        return out
 
     def contains(self, x: Array, tolerance: float) -> np.ndarray:
         """Whether each point lies between the bounds up to ``tolerance`` in every coordinate, (..., n) to (...)."""
-        return np.logical_and.reduce((x >= self.lower - tolerance) & (x <= self.upper + tolerance), axis=-1)
+        out: np.ndarray = np.logical_and.reduce((x >= self.lower - tolerance) & (x <= self.upper + tolerance), axis=-1)
+        return out
 
     def sample(self, unit: Array) -> Array:
         lower = np.where(np.isfinite(self.lower), self.lower, np.where(np.isfinite(self.upper), self.upper - 2.0, -1.0))
         upper = np.where(np.isfinite(self.upper), self.upper, lower + 2.0)
-        return lower + unit * (upper - lower)
+        out: Array = lower + unit * (upper - lower)
+        return out
 
 
 class Ball(Set):
@@ -142,7 +146,8 @@ class Ball(Set):
     def project(self, x: Array) -> Array:
         offset = x - self.centre
         norm = np.linalg.norm(offset, axis=-1, keepdims=True)
-        return self.centre + offset * (self.radius / np.maximum(norm, self.radius) if self.radius else 0.0)
+        out: Array = self.centre + offset * (self.radius / np.maximum(norm, self.radius) if self.radius else 0.0)
+        return out
 
     def sample(self, unit: Array) -> Array:
         return self.project(self.centre + self.radius * (2.0 * unit - 1.0))
@@ -170,7 +175,8 @@ class Simplex(Set):
 
     def sample(self, unit: Array) -> Array:
         weights = -np.log1p(-unit) + np.finfo(float).tiny
-        return self.total * weights / weights.sum(axis=-1, keepdims=True)
+        out: Array = self.total * weights / weights.sum(axis=-1, keepdims=True)
+        return out
 
 
 class Halfspace(Set):
@@ -186,7 +192,8 @@ class Halfspace(Set):
 
     def project(self, x: Array) -> Array:
         excess = np.maximum(x @ self.normal - self.offset, 0.0)
-        return x - (excess / self.square)[..., None] * self.normal
+        out: Array = x - (excess / self.square)[..., None] * self.normal
+        return out
 
     def sample(self, unit: Array) -> Array:
         return self.project(2.0 * unit - 1.0)

@@ -189,7 +189,8 @@ class DirectionalEstimator(GradientEstimator):
     def bias_bound(self, curvature: float, n: int, radius: float) -> float:
         """Return the bound for random directions, or L s sqrt(n) / 2 for coordinates s apart from x."""
         if self.coordinates_in(n):
-            return 0.5 * curvature * self.spacing(n, radius) * n**0.5
+            size: float = 0.5 * curvature * self.spacing(n, radius) * n**0.5
+            return size
         return self.random_bias(curvature, n, radius)
 
     def estimate(

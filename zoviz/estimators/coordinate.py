@@ -147,14 +147,16 @@ class Coordinate(GradientEstimator):
         if k == 1:
             return self._single_variance(slopes, gradient.shape[1], noisy)
         square = np.square(slopes).sum(axis=1) / k - np.square(gradient).sum(axis=1)
-        return np.maximum(square, 0.0).reshape(replicas) / (k - 1.0)
+        out: Array = np.maximum(square, 0.0).reshape(replicas) / (k - 1.0)
+        return out
 
     def _single_variance(self, slopes: Array, n: int, noisy: bool) -> Array:
         return np.full(len(slopes), np.nan if noisy else 0.0)
 
     def bias_bound(self, curvature: float, n: int, radius: float) -> float:
         """Return L r sqrt(n) / 2, which holds for forward and for central differences."""
-        return 0.5 * curvature * radius * n**0.5
+        size: float = 0.5 * curvature * radius * n**0.5
+        return size
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Return the noise's part alone, 2 n sigma^2 / (r^2 k), or a quarter of it for central differences; (R,)."""
@@ -205,7 +207,8 @@ class Block(Coordinate):
         if noisy:
             return np.full(len(slopes), np.nan)
         # Orthogonal samples: ||E g||^2 = (tau / n) E ||g||^2, so one block measures its own spread, even tau = 1.
-        return (1.0 - size / n) * np.square(slopes).sum(axis=1)
+        out: Array = (1.0 - size / n) * np.square(slopes).sum(axis=1)
+        return out
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Return [(n/tau - 1) ||grad phi||^2 + (n/tau) times the sweep's noise] / k, (R,), tau the block's length."""

@@ -35,7 +35,8 @@ class Gaussian(DirectionalEstimator):
 
     def random_bias(self, curvature: float, n: int, radius: float) -> float:
         """Return L nu sqrt(n)."""
-        return curvature * radius * n**0.5
+        size: float = curvature * radius * n**0.5
+        return size
 
     def random_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Return ((n + 1) ||grad phi||^2 + 2 n sigma^2 / nu^2) / k, (R,)."""

@@ -18,7 +18,8 @@ class Lagrangian:
     def __call__(self, value: Evaluation) -> Array:
         """Return f + <y, h>, in the shape of f."""
         y = self._y if value.f.ndim == 1 else self._y[:, None, :]
-        return value.f + (value.h * y).sum(axis=-1)
+        out: Array = value.f + (value.h * y).sum(axis=-1)
+        return out
 
 
 class AugmentedLagrangian:
@@ -33,7 +34,8 @@ class AugmentedLagrangian:
         if value.f.ndim > 1:
             y, beta = y[:, None], beta[:, None]
         weights = np.maximum(y + beta * value.h, 0.0)
-        return value.f + ((np.square(weights) - np.square(y)) / (2.0 * beta)).sum(axis=-1)
+        out: Array = value.f + ((np.square(weights) - np.square(y)) / (2.0 * beta)).sum(axis=-1)
+        return out
 
 
 class Watch:
@@ -69,7 +71,8 @@ class Watch:
             return None
         count = sum(h.shape[1] for h in self._probes)
         total = sum(np.nansum(np.square(h - self._base[:, None]), axis=1) for h in self._probes)
-        return total * (self._n / count / self._spacing**2)
+        out: Array | None = total * (self._n / count / self._spacing**2)
+        return out
 
 
 def objective(value: Evaluation) -> Array:

@@ -64,13 +64,15 @@ class Evaluator:
     def once(self, call: FunctionCall, x: Array) -> Evaluation | Failure:
         """Return the outcome at one point (n,) of a call that is not repeated, by the user's executor or here."""
         if callable(self._workers) or hasattr(self._workers, "submit"):
-            return list(self.outcomes(call, [x]))[0][1]
+            out: Evaluation | Failure = list(self.outcomes(call, [x]))[0][1]
+            return out
         if self._timeout is None:
             with SingleBlasThread.released():
                 return call(x)
         processes = WorkerProcesses(call, 1, self._timeout)
         try:
-            return processes.outcomes([x])[0]
+            out = processes.outcomes([x])[0]
+            return out
         finally:
             processes.close()
 

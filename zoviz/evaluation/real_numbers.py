@@ -85,7 +85,8 @@ def checked(value: Any, x: Array, m: int) -> Evaluation:
             f"Expected h of shape {(*x.shape[:-1], m)} for x of shape {x.shape}, got {h.shape}: return one "
             "column per constraint."
         )
-    return value
+    out: Evaluation = value
+    return out
 
 
 def _real_number(item: Any, value: Any, source: str) -> float:

@@ -178,4 +178,5 @@ class NoiseWatch:
 def unlike(one: Array, other: Array) -> np.ndarray:
     """Return where values (...) differ by more than round-off; NaN and infinity are like themselves alone."""
     near = np.abs(one - other) <= _ROUND_OFF * np.maximum(np.abs(one), np.abs(other))
-    return ~(near | (one == other) | (np.isnan(one) & np.isnan(other)))
+    out: np.ndarray = ~(near | (one == other) | (np.isnan(one) & np.isnan(other)))
+    return out

@@ -164,13 +164,14 @@ class StoredRun(RunView):
 
     @cached_property
     def problem(self) -> Problem:
-        problem = rebuild(json.loads(self.recipe["problem"]), trusted=self.trusted)
+        problem: Problem = rebuild(json.loads(self.recipe["problem"]), trusted=self.trusted)
         problem.restore(self.problem_snapshot)
         return problem
 
     @cached_property
     def solver(self) -> Solver:
-        return rebuild(json.loads(self.recipe["solver"]), trusted=self.trusted)
+        solver: Solver = rebuild(json.loads(self.recipe["solver"]), trusted=self.trusted)
+        return solver
 
     @cached_property
     def initial(self) -> RunSpec:

@@ -54,7 +54,8 @@ class Confidence:
     @property
     def solved(self) -> np.ndarray:
         """The replicas, (R,) of bool, in which the search that led to the best point has ended."""
-        return np.isfinite(self._best) & (self._ended >= 0.0) & (self._known > 0.0)
+        out: np.ndarray = np.isfinite(self._best) & (self._ended >= 0.0) & (self._known > 0.0)
+        return out
 
     @property
     def sentence(self) -> str:
@@ -85,7 +86,8 @@ class Confidence:
         if self._stop == FIRST:
             return self.solved
         least = np.where(searches.minima > 1, 1.0 + _SEVERAL, 1.0 + _AGAIN) * self._since
-        return np.isfinite(self._best) & (searches.minima > 0) & (self._ended >= 1.0) & (calls >= least)
+        out: np.ndarray = np.isfinite(self._best) & (searches.minima > 0) & (self._ended >= 1.0) & (calls >= least)
+        return out
 
     def snapshot(self) -> dict[str, Any]:
         """Return what it has seen, as checkpoints hold it."""

@@ -247,7 +247,8 @@ class Guard:
 
     def _exceeds(self, iterate: Iterate) -> np.ndarray:
         """Whether each replica has a size beyond its bound, (R,); NaN is not, but a failure of the black box."""
-        return np.logical_or.reduce([share > 1.0 for share in self._shares(iterate).values()])
+        out: np.ndarray = np.logical_or.reduce([share > 1.0 for share in self._shares(iterate).values()])
+        return out
 
     def _shares(self, iterate: Iterate) -> dict[str, Array]:
         """Return the sizes of an iterate's parts over their bounds, by name, (R,) each; 0 of what does not count."""
@@ -282,7 +283,7 @@ class Guard:
             return np.zeros(len(self._lost), dtype=bool)
         self._best = np.fmin(self._best, value.f)
         start = self._start[0]
-        worse = value.f - start > WORSE * np.maximum(self._scale[0], start - self._best)
+        worse: np.ndarray = value.f - start > WORSE * np.maximum(self._scale[0], start - self._best)
         if value.h.shape[1] and np.count_nonzero(worse):
             violation, start = violation_of(value), self._start[1]
             worse &= violation - start > WORSE * np.maximum(self._scale[1], start)
@@ -360,4 +361,5 @@ def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
 
 def _largest(part: Array) -> Array:
     """Return the largest magnitude in every row, (R,) or (R, k) to (R,); 0 where k is 0."""
-    return np.abs(part).reshape(len(part), -1).max(axis=1, initial=0.0)
+    out: Array = np.abs(part).reshape(len(part), -1).max(axis=1, initial=0.0)
+    return out

@@ -229,7 +229,8 @@ class _Reached(NamedTuple):
     @property
     def maxcv(self) -> Array:
         """The largest of 0 and h, (R,)."""
-        return self.h.max(axis=1, initial=0.0)
+        out: Array = self.h.max(axis=1, initial=0.0)
+        return out
 
 
 def _best_of_the_first(run: ResultInputs) -> _Reached:

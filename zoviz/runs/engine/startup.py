@@ -211,7 +211,8 @@ def _row_sizes(rows: Array, size: Array) -> Array:
     """
     first, second = np.sort(np.where(np.isfinite(rows), np.abs(rows), np.inf), axis=0)[:2]
     usual = np.minimum(np.abs(rows[0]), np.where(np.isfinite(second), second, first))
-    return np.minimum(size, np.maximum(usual, 1.0))
+    out: Array = np.minimum(size, np.maximum(usual, 1.0))
+    return out
 
 
 def _is_round_off(rows: Array) -> np.ndarray:

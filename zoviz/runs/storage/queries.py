@@ -107,7 +107,9 @@ def runs(connection: Connection, which: Filter, sort: str, limit: int | None, of
 
 def count(connection: Connection, which: Filter) -> int:
     """Return the number of runs that pass a filter."""
-    return connection.execute(_where(select(func.count()).select_from(RUNS), which, _living(connection))).scalar_one()
+    query = _where(select(func.count()).select_from(RUNS), which, _living(connection))
+    number: int = connection.execute(query).scalar_one()
+    return number
 
 
 def one(connection: Connection, run: str, owner: str | None = None) -> Record | None:
@@ -162,7 +164,7 @@ _LISTED = tuple(RUNS.c[name] for name in Record._fields)
 _SEARCHED = ("label", "notes", "tags", "problem", "solver", "message", "study", "id")
 
 
-def _where(query: Select, which: Filter, living: list[str]) -> Select:
+def _where(query: Select[Any], which: Filter, living: list[str]) -> Select[Any]:
     query = query.where(RUNS.c.deleted.is_not(None) if which.deleted else RUNS.c.deleted.is_(None))
     for name in ("problem", "solver", "study", "parent", "owner"):
         value = getattr(which, name)

@@ -79,14 +79,15 @@ def alive(row: Mapping[Any, Any], now: float) -> bool:
     On this machine its process must be there; elsewhere, and where a clock was set since so that its start does not
     fit, its last sign must be younger than ``SILENCE``.
     """
-    recent = now - row["updated"] < SILENCE
+    recent: bool = now - row["updated"] < SILENCE
     if row["host"] != host():
         return recent
     try:
         process = psutil.Process(row["pid"])
         if process.status() == psutil.STATUS_ZOMBIE:
             return False
-        return abs(process.create_time() - row["process_started"]) < 2.0 or recent
+        known: bool = abs(process.create_time() - row["process_started"]) < 2.0 or recent
+        return known
     except psutil.Error:
         return False
 

@@ -29,23 +29,23 @@ METADATA = MetaData()
 VERSIONS = Table("zoviz_schema", METADATA, Column("version", Integer, primary_key=True), Column("since", Double))
 
 
-def _filled(name: str, kind: Any, **options: Any) -> Column:
+def _filled(name: str, kind: Any, **options: Any) -> Column[Any]:
     """Return a column that is never empty."""
     return Column(name, kind, nullable=False, **options)
 
 
-def _of_runs(name: str, *columns: Column) -> Table:
+def _of_runs(name: str, *columns: Column[Any]) -> Table:
     """Return a table of which every row belongs to a run."""
     run = Column("run", String(32), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     return Table(name, METADATA, run, *columns)
 
 
-def _key(name: str, kind: Any) -> Column:
+def _key(name: str, kind: Any) -> Column[Any]:
     """Return a column that tells the rows of a run apart."""
     return Column(name, kind, primary_key=True)
 
 
-def _whereabouts() -> list[Column]:
+def _whereabouts() -> list[Column[Any]]:
     """Return the columns that tell how something stands, and which process is or was at work on it."""
     return [
         _filled("status", String(16)),
@@ -57,7 +57,7 @@ def _whereabouts() -> list[Column]:
     ]
 
 
-def _blob() -> tuple[Column, Column]:
+def _blob() -> tuple[Column[Any], Column[Any]]:
     """Return the columns that ``sealed`` fills."""
     return _filled("data", LargeBinary), _filled("checksum", String(32))
 

@@ -51,7 +51,7 @@ def news(kind: str, trace: Trace, place: Place) -> News | None:
 
 def _stride(now: Snapshot) -> int:
     """Of this very snapshot: the trace's own may have doubled since."""
-    return 2**now.epoch
+    return 1 << now.epoch
 
 
 def assemble(segments: Iterable[tuple[int, bytes]], capacity: int) -> Trace:
