@@ -247,12 +247,9 @@ class Worker(RunHistory):
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
+        asked = self.problem, self.streams, self.limits, self.tolerance, self.source
         return Oracle(
-            self.problem,
-            self.streams,
-            self.limits,
-            self.tolerance,
-            self.source,
+            *asked,
             [observer.listener for observer in self.observers if observer.listener is not None],
             remembers=self.problem.noise == "deterministic",  # declared: what is unknown may turn out to be noise
             proceed=None if self.limits["seconds"] is None else self._check_time,
