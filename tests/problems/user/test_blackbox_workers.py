@@ -131,7 +131,7 @@ from zoviz import minimize
 def bowl(x):
     return float((x - 0.25) @ (x - 0.25))
 
-print(minimize(bowl, [0.5, 0.5], max_calls=40, workers=2).success)
+print(minimize(bowl, [0.5, 0.5], max_calls=40, workers=2).feasible)
 """
 
 

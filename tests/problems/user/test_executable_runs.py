@@ -91,5 +91,5 @@ def test_an_optimum_on_such_a_constraint_is_found(method: str, tmp_path: Path) -
     command = [*PYTHON, str(tmp_path / "cliff.py")]
     problem = Executable(command, bounds=BOX, x0=[0, 0.5], output_types="OBJ EB", workers=2)
     result = minimize(problem, method=method, max_calls=60)
-    assert result.success and result.maxcv == 0 and 0 < result.failures < 60
+    assert result.feasible and result.maxcv == 0 and 0 < result.failures < 60
     assert result.fun == pytest.approx(0.8249, abs=0.02)

@@ -213,7 +213,7 @@ class Classics(Trials):
             return float(f), h
 
         bounds = list(zip(own.domain.lower, own.domain.upper, strict=True))
-        result = minimize(fun, x0, bounds=bounds, joint=True, method=method, max_calls=calls)
+        result = minimize(fun, x0, bounds=bounds, joint=True, method=method, max_calls=calls, stop="budget")
         f, violation = float(result.fun), scaled_violation(own, result.x, x0)
         score = {"n": own.n, "m": own.m, "calls": result.calls, "method": result.method, "f": f}
         return score | {"best known": value, "stated": stated, "violation": violation} | judged(f, violation, value)

@@ -101,7 +101,9 @@ class HiddenScales(Trials):
         own = hidden(box, seed)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            result = minimize(own.at, own.x0, bounds=own.bounds, joint=True, method=method, max_calls=calls, seed=0)
+            result = minimize(
+                own.at, own.x0, bounds=own.bounds, joint=True, method=method, max_calls=calls, stop="budget", seed=0
+            )
         f, h = own.at(result.x)
         size = np.maximum(1.0, np.abs(own.at(own.x0)[1]))
         gap, violation = own.box.gap(f, optimum), float((h / size).max(initial=0.0))

@@ -172,7 +172,14 @@ class PrintedDigits(Trials):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = minimize(
-                box, box.start(start), bounds=bounds, joint=True, method=method, max_calls=calls, seed=start
+                box,
+                box.start(start),
+                bounds=bounds,
+                joint=True,
+                method=method,
+                max_calls=calls,
+                stop="budget",
+                seed=start,
             )
         return {"loss": box.loss(result.x), "spent": result.calls, "message": result.message}
 

@@ -174,6 +174,7 @@ def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
                 joint=True,
                 method=trial.method,
                 max_calls=trial.sweeps * (len(stranger.x0) + 1),
+                stop="budget",
                 seed=trial.seed,
                 seconds=seconds,
             )

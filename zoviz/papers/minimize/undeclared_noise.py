@@ -144,7 +144,15 @@ class UndeclaredNoise(Trials):
         own = posed(case, budget, seed)
         noise = "independent" if declared else None
         result = minimize(
-            own.function, START, bounds=BOUNDS, joint=True, max_calls=budget, seed=seed, noise=noise, method=method
+            own.function,
+            START,
+            bounds=BOUNDS,
+            joint=True,
+            max_calls=budget,
+            stop="budget",
+            seed=seed,
+            noise=noise,
+            method=method,
         )
         margin = 2.0 * own.deviation(result.x) / np.sqrt(min(MEANS, budget // 10))
         return {

@@ -101,7 +101,7 @@ def minimize_loss(problem: Problem, method: str, budget: int) -> float:
         f, h = problem.evaluate(x)
         return f, h
 
-    result = minimize(values, x0, bounds=bounds, joint=True, method=method, max_calls=budget, seed=SEED)
+    result = minimize(values, x0, bounds=bounds, joint=True, method=method, max_calls=budget, stop="budget", seed=SEED)
     value = problem.evaluate(np.asarray(result.x))
     violation = np.linalg.norm(np.maximum(value.h, 0.0), axis=-1, keepdims=True)
     optimum = optimum_of(problem)
