@@ -183,6 +183,10 @@ class ALSPG(LoopSolver):
 
     def _loop(self, oracle: Oracle) -> Callable[[ALRun], Loop]:
         """Return what begins the loop of a replica."""
-        box = Box.of(as_box(oracle.domain) or oracle.domain)
-        task = Task(box.lower, box.upper, np.broadcast_to(oracle.tolerance, (oracle.m,)), oracle.quantum, self.table)
-        return lambda run: run.loop(task)
+
+        def begin(run: ALRun) -> Loop:
+            box = Box.of(as_box(oracle.domain) or oracle.domain)
+            tolerance = np.broadcast_to(oracle.tolerance, (oracle.m,))
+            return run.loop(Task(box.lower, box.upper, tolerance, oracle.quantum, self.table))
+
+        return begin
