@@ -10,10 +10,11 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike
 
+from zoviz.core import defaults
 from zoviz.core.errors import leave_result
 from zoviz.core.types import Array
 from zoviz.evaluation.scipy_constraints import WithArguments, listed, stacked
-from zoviz.minimize.scipy_arguments import read, summary, without_derivatives
+from zoviz.minimize.scipy_arguments import read, refuse, without_derivatives
 from zoviz.minimize.session import Session
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
@@ -162,11 +163,7 @@ def minimize(
     >>> result.success, round(result.fun, 2)
     (True, 1.0)
     """
-    if integrality is not None and np.any(integrality):
-        raise ValueError(
-            "Expected continuous variables, got integrality: no method here keeps variables integer. Round in fun, or "
-            "use scipy.optimize.differential_evolution."
-        )
+    refuse(integrality)
     fun = without_derivatives(fun, jac, hess, hessp)
     own = read(options, {"max_calls": max_calls, "iterations": iterations, "seed": seed or None})
     given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
@@ -174,8 +171,7 @@ def minimize(
     problem = _problem(fun, args, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
-    settings |= {"stop_when": stop} | ({} if tol is None else {"accuracy": tol})
-    settings |= own.keywords
+    settings |= {"stop_when": stop, "accuracy": defaults.ACCURACY if tol is None else tol} | own.keywords
     session = Session(problem, settings.pop("max_calls", max_calls), noise is not None, settings)
     try:
         result = session.solve(AUTO if method is None else method, own.solver, callback)
@@ -184,9 +180,7 @@ def minimize(
         raise
     finally:
         problem.release()
-    if own.display:
-        print(summary(result))
-    return result
+    return own.shown(result)
 
 
 def scipy_method(

@@ -7,7 +7,10 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from zoviz.core.types import Array
+from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers.base import Solver
 
 OPTIONS = {"maxiter": "iterations", "maxfev": "max_calls", "seed": "seed"}
@@ -56,6 +59,22 @@ class ReadOptions(NamedTuple):
     keywords: dict[str, Any]
     solver: dict[str, Any]
     display: bool
+
+    def shown(self, result: OptimizeResult) -> OptimizeResult:
+        """Return a result, printed where ``disp`` asks for it: how it ended, and its figures, a line each."""
+        if self.display:
+            figures = {"fun": result.fun, "maxcv": result.maxcv, "calls": result.calls, "iterations": result.nit}
+            print("\n".join([result.message, *(f"{name:>12}: {value:.6g}" for name, value in figures.items())]))
+        return result
+
+
+def refuse(integrality: Any) -> None:
+    """Refuse variables that are to stay integer; None and zeros are fine."""
+    if integrality is not None and np.any(integrality):
+        raise ValueError(
+            "Expected continuous variables, got integrality: no method here keeps variables integer. Round in fun, or "
+            "use scipy.optimize.differential_evolution."
+        )
 
 
 def read(options: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> ReadOptions:
@@ -110,9 +129,3 @@ def set_options(solver: Solver, options: Mapping[str, Any]) -> None:
     near = difflib.get_close_matches(unknown[0], own, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"{type(solver).__name__} has {', '.join(own)}."
     warnings.warn(f"Unknown solver options: {', '.join(unknown)}: {hint}", OptimizeWarning, stacklevel=5)
-
-
-def summary(result: Mapping[str, Any]) -> str:
-    """Return what ``disp`` prints: how a minimisation ended, and its figures, a line each."""
-    figures = {"fun": result["fun"], "maxcv": result["maxcv"], "calls": result["calls"], "iterations": result["nit"]}
-    return "\n".join([result["message"], *(f"{name:>12}: {value:.6g}" for name, value in figures.items())])

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array, Evaluation
-from zoviz.diagnosis.certainty import Certainty, exact
+from zoviz.diagnosis.certainty import exact
 from zoviz.evaluation.function_call import Failure
+from zoviz.minimize.answer import Answer, Facts
 from zoviz.minimize.best_point import BestPoint
 from zoviz.minimize.callbacks import adapted
 from zoviz.minimize.judge import Judge
@@ -46,53 +47,6 @@ MEANS = 16
 
 RETREATS = 20
 """Without noise, calls between the best feasible point and the last iterate; at most a twentieth of the budget."""
-
-
-class Facts(NamedTuple):
-    """The findings of the first calls.
-
-    Attributes
-    ----------
-    noisy : bool
-        Whether values are noisy.
-    calls : int
-        Calls that told it.
-    starts : int
-        Calls at starts, whose values are kept for the run, which counts them.
-    """
-
-    noisy: bool
-    calls: int
-    starts: int
-
-
-class Answer(NamedTuple):
-    """The point to be returned, with its values.
-
-    Attributes
-    ----------
-    x : Array, shape (n,)
-    fun : float
-    h : Array, shape (m,)
-    note : str
-        Why it is this point; may be empty.
-    calls, failures : int
-        Calls that finding it took after the run, and those of them without finite values.
-    feasible : bool
-        Whether h is within the tolerance; of means of noisy values, within the tolerance and twice their standard
-        error. At an optimum on its constraints, half of all means are positive, however exact the point.
-    certainty : Certainty or None
-        None where no call was left for it.
-    """
-
-    x: Array
-    fun: float
-    h: Array
-    note: str
-    calls: int
-    failures: int
-    feasible: bool
-    certainty: Certainty | None = None
 
 
 class Session:
