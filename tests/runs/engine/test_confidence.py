@@ -79,6 +79,15 @@ def test_a_run_ends_when_its_answer_stands_and_takes_the_same_points_until_then(
     np.testing.assert_array_equal(whole, part)
 
 
+def test_nothing_stands_where_rounding_hides_every_slope() -> None:
+    def rounded(x: Array) -> tuple[float, list[float]]:
+        f, h = bowl(x)
+        return round(f, 3), [round(h[0], 3)]
+
+    result = minimize(rounded, [0.2, 0.3], joint=True, bounds=[(-3, 3)] * 2, method="ZOSQP", max_calls=200)
+    assert result.fun < 0.6 and (result.status is not Ending.SOLVED or result.fun < 0.51)
+
+
 def test_the_accuracy_is_minimizes_tol() -> None:
     fine, coarse = (minimize(bowl, [3.0, 3.0], joint=True, tol=tol) for tol in (1e-12, 1e-2))
     assert coarse.nfev <= fine.nfev < 400 and coarse.success and fine.success

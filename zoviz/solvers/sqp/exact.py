@@ -49,6 +49,8 @@ class Exact:
         f at the ends of runs that were feasible.
     minima : int
         2 where these are far apart, else 1; 0 where no run has ended near the best point.
+    plateau : bool
+        Whether the last differences show no change of f at all: rounding, or a constant, hides its slope.
     """
 
     run: SQPRun
@@ -67,6 +69,7 @@ class Exact:
     lowest_end: float = np.inf
     highest_end: float = -np.inf
     minima: int = 0
+    plateau: bool = False
 
     @classmethod
     def start(cls, x: Array, value: Array, penalty: float) -> Exact:
@@ -135,6 +138,7 @@ class Exact:
         run, space = self.run, box.scaled(self.run.length)
         steps = run.offsets(space)
         values = yield from self._values("differences", derivatives.points(run.x, steps, space), context, box)
+        self.plateau = bool((values[:, 0] == run.value[0]).all())
         if not run.central:
             self._judge_rounding(values, quantum, box.constants.seen)
         slopes = derivatives.quotients(run.value, values, steps)
@@ -237,7 +241,9 @@ class Exact:
         """Keep f at the end of a run, and tell by such ends in how many minima runs have ended."""
         last, c = self.run, space.constants
         ended = not last.restoring and len(last.value) and is_feasible(last.value[1:], space.tolerance)
-        if ended and last.radius >= c.small_radius:  # where the region shrank to nothing, the model was wrong there
+        if (
+            ended and not self.plateau and last.radius >= c.small_radius
+        ):  # where the region shrank to nothing, the model was wrong there
             self.lowest_end = min(self.lowest_end, float(last.value[0]))
             self.highest_end = max(self.highest_end, float(last.value[0]))
         apart = c.other_minimum * (1.0 + abs(self.best_value[0]))
