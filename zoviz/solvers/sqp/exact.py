@@ -241,9 +241,8 @@ class Exact:
         """Keep f at the end of a run, and tell by such ends in how many minima runs have ended."""
         last, c = self.run, space.constants
         ended = not last.restoring and len(last.value) and is_feasible(last.value[1:], space.tolerance)
-        if (
-            ended and not self.plateau and last.radius >= c.small_radius
-        ):  # where the region shrank to nothing, the model was wrong there
+        # Where the region shrank to nothing the model was wrong, and on a plateau there is none.
+        if ended and not self.plateau and last.radius >= c.small_radius:
             self.lowest_end = min(self.lowest_end, float(last.value[0]))
             self.highest_end = max(self.highest_end, float(last.value[0]))
         apart = c.other_minimum * (1.0 + abs(self.best_value[0]))
