@@ -470,8 +470,9 @@ class Session:
         if run is None or run.worker is None:
             return Ending.NOTHING_TO_DO if self._all_fixed else Ending.BUDGET
         ending, sure = run.worker.ending, answer.certainty
-        # Fresh calls cannot tell what is left to gain from nothing.
-        at_floor = sure is not None and sure.noisy and sure.gain.low <= 0.0
+        # What is left to gain cannot be told from nothing, and is less than what is not known of f.
+        known = sure is not None and sure.noisy and sure.gain.low <= 0.0
+        at_floor = known and sure is not None and sure.gain.high <= sure.f_x.high - sure.f_x.low < np.inf
         return Ending.NOISE_FLOOR if at_floor and ending in (Ending.BUDGET, Ending.TIME) else ending
 
     def result_so_far(self) -> OptimizeResult | None:

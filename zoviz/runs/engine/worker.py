@@ -23,7 +23,7 @@ from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
-from zoviz.runs.engine.confidence import Confidence
+from zoviz.runs.engine.confidence import BUDGET, Confidence
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_start
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.observer import RunObserver
@@ -33,7 +33,7 @@ from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
 from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import Trace
-from zoviz.solvers.base import Searches
+from zoviz.solvers.base import Searches, Solver
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
 """Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
@@ -74,6 +74,8 @@ class Worker(RunHistory):
         self.polished: Any = None
         self.open, self.spent_calls, self.spent_time = bool(self.targets), False, False
         self.tally = self.problem.tally(spec.replicas)
+        # Asked for once: a step of a method without searches is to cost no more for it.
+        self._searches = spec.stop_when != BUDGET or type(spec.solver).searches is not Solver.searches
         self.ending, self.confidence = Ending.FAILED, Confidence(spec.replicas, spec.stop_when, spec.accuracy)
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
         domain, box = self.problem.domain, as_box(self.problem.domain)
@@ -405,10 +407,9 @@ class Worker(RunHistory):
         over = self.solver.done(self.state, self.oracle.active)
         if over is not None:
             self._solver_ended = True
-            box = as_box(self.problem.domain)
-            fixed = box is not None and not box.variable.any()
+            fixed = (box := as_box(self.problem.domain)) is not None and not box.variable.any()
             return self._end(RunStatus.FINISHED, over, Ending.NOTHING_TO_DO if fixed else Ending.SOLVED)
-        if self._answer_stands():
+        if self._searches and self._answer_stands():
             self._solver_ended = True
             return self._end(RunStatus.FINISHED, self.confidence.sentence, Ending.SOLVED)
         return True
