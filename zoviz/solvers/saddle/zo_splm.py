@@ -137,19 +137,24 @@ class ZOSPLM(SaddleMethod):
         safe = self.guarded(state, oracle)
         c, alpha = safe.shortened(self.primal_step, y), self.dual_step
         beta, p = self.proximal_step, self.proximal_weight
-        gradient, variance = self._gradient(safe.lagrangian(y, value), state, oracle, streams)  # lines 3, 4
+        gradient, facts = self._gradient(safe.lagrangian(y, value), p, state, oracle, streams)  # lines 3, 4
         x_next, value_next = safe.descend(x, c, gradient, proximal=(z, p))  # line 5
         y_next = safe.ascend(y, alpha, value_next.h)  # line 6
         z_next = safe.where_restoring(x_next, z + beta * (x_next - z))  # line 7
-        info = safe.info(variance, added=p * (x - z) if self.estimate_proximal else None)
-        return SPLMState(x_next, y_next, z_next, value_next, safe.state), info
+        return SPLMState(x_next, y_next, z_next, value_next, safe.state), safe.info(*facts)
 
-    def _gradient(self, phi: Phi, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:
-        """Return the gradient (R, n) of phi(x) + p / 2 ||x - z||^2, whose first part is estimated; its variance."""
-        x, z, p = state.x, state.z, self.proximal_weight
+    def _gradient(
+        self, phi: Phi, p: float, state: SPLMState, oracle: Oracle, streams: Streams
+    ) -> tuple[Array, tuple[Array, float, Array | None]]:
+        """Return the gradient (R, n) of phi(x) + p / 2 ||x - z||^2, whose first part is estimated, and facts of it.
+
+        These are the variance, the radius, and the gradient of what is estimated with phi; None where phi is alone.
+        """
+        x, z, estimator = state.x, state.z, self.estimator
+        radius = estimator.smoothing_radius  # read once: each reading of a parameter costs three calls
         if not self.estimate_proximal:
-            estimate = self.estimator.estimate(phi, x, oracle, streams, base=state.value)
-            return estimate.gradient + p * (x - z), estimate.variance
+            estimate = estimator.estimate(phi, x, oracle, streams, base=state.value, radius=radius)
+            return estimate.gradient + p * (x - z), (estimate.variance, radius, None)
 
         def with_proximal(places: Array) -> Evaluation:
             value, centre = oracle(places), z if places.ndim == 2 else z[:, None]
@@ -157,8 +162,8 @@ class ZOSPLM(SaddleMethod):
 
         base = Evaluation(state.value.f + 0.5 * p * np.square(x - z).sum(axis=-1), state.value.h)
         inner = DerivedOracle(oracle, with_proximal, oracle.bounds)
-        estimate = self.estimator.estimate(phi, x, inner, streams, base=base)
-        return estimate.gradient, estimate.variance
+        estimate = estimator.estimate(phi, x, inner, streams, base=base, radius=radius)
+        return estimate.gradient, (estimate.variance, radius, p * (x - z))
 
     def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
         """Return the base's, with p and the theorem's bound B sqrt(m) on ||y||."""
