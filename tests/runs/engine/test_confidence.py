@@ -49,6 +49,18 @@ def test_without_a_feasible_point_nothing_stands() -> None:
     ]
 
 
+def test_searches_that_ended_at_no_minimum_solve_nothing() -> None:
+    """As on a plateau, or where a better point was met before the searches began."""
+    rows = [(0, 0, 20, 1.0), (3, 0, 90, 1.0)]
+    assert course(FIRST, rows) == course(CONFIDENT, rows) == [False, False]
+    one = Confidence(1, BUDGET, 1e-6)
+    for ended, minima in ((1, 0), (2, 0)):
+        one.stands(Searches(np.array([ended]), np.array([minima])), np.array([30]), np.array([1.0]))
+    assert not one.solved[0]
+    one.stands(Searches(np.array([3]), np.array([1])), np.array([40]), np.array([1.0]))
+    assert one.solved[0]
+
+
 def test_members_that_count_anew() -> None:
     rows = [(3, 1, 20, 1.0), (4, 1, 24, 1.0), (0, 1, 32, 1.0)]
     assert course(CONFIDENT, rows) == [False, False, True]

@@ -28,6 +28,8 @@ BUDGET, CONFIDENT, FIRST = "budget", "confident", "first"
 
 _AGAIN, _SEVERAL = 0.5, 3.0
 """kappa where one minimum was met, and where several were."""
+_SEEN = ("best", "since", "ended", "known", "minima")
+"""What is kept of each replica."""
 
 
 class Confidence:
@@ -44,7 +46,7 @@ class Confidence:
     def __init__(self, replicas: int, stop_when: str, accuracy: float) -> None:
         self._stop, self._accuracy = stop_when, accuracy
         self._best, self._since = np.full(replicas, np.inf), np.zeros(replicas)
-        self._ended, self._known = np.zeros(replicas), np.zeros(replicas)
+        self._ended, self._known, self._minima = np.zeros(replicas), np.zeros(replicas), np.zeros(replicas)
 
     @property
     def on(self) -> bool:
@@ -53,8 +55,8 @@ class Confidence:
 
     @property
     def solved(self) -> np.ndarray:
-        """The replicas, (R,) of bool, in which the search that led to the best point has ended."""
-        out: np.ndarray = np.isfinite(self._best) & (self._ended >= 0.0) & (self._known > 0.0)
+        """The replicas, (R,) of bool, in which the search that led to the best point has ended, at a minimum."""
+        out: np.ndarray = np.isfinite(self._best) & (self._ended >= 0.0) & (self._minima > 0.0)
         return out
 
     @property
@@ -64,20 +66,22 @@ class Confidence:
             return "The first local search has ended."
         return "The answer stands: further searches found nothing better."
 
-    def stands(self, searches: Searches, calls: np.ndarray, best: Array) -> np.ndarray:
+    def stands(self, searches: Searches | None, calls: np.ndarray, best: Array) -> np.ndarray:
         """Return which answers stand after a step, (R,) of bool.
 
         Parameters
         ----------
-        searches : Searches
-            Of the solver.
+        searches : Searches or None
+            Of the solver; None: it has none now, but another member of a portfolio may.
         calls : ndarray of int, shape (R,)
         best : Array, shape (R,)
             f at the best feasible point; infinite where there is none.
         """
+        if searches is None:
+            searches = Searches(*np.zeros((2, len(calls)), dtype=int))
         # A method of several members counts anew with each of them.
         further = np.where(searches.ended >= self._known, searches.ended - self._known, 1.0)
-        self._known = searches.ended.astype(float)
+        self._known, self._minima = searches.ended.astype(float), searches.minima.astype(float)
         with np.errstate(invalid="ignore"):
             fell = best < self._best - self._accuracy * (1.0 + np.abs(best))
         self._best, self._since = np.where(fell, best, self._best), np.where(fell, calls, self._since)
@@ -85,14 +89,15 @@ class Confidence:
         self._ended = np.where(fell, np.where(further > 0, 0.0, -1.0), self._ended + further)
         if self._stop == FIRST:
             return self.solved
-        least = np.where(searches.minima > 1, 1.0 + _SEVERAL, 1.0 + _AGAIN) * self._since
-        out: np.ndarray = np.isfinite(self._best) & (searches.minima > 0) & (self._ended >= 1.0) & (calls >= least)
+        least = np.where(self._minima > 1.0, 1.0 + _SEVERAL, 1.0 + _AGAIN) * self._since
+        out: np.ndarray = self.solved & (self._ended >= 1.0) & (calls >= least)
         return out
 
     def snapshot(self) -> dict[str, Any]:
         """Return what it has seen, as checkpoints hold it."""
-        return {"best": self._best, "since": self._since, "ended": self._ended, "known": self._known}
+        return {name: getattr(self, f"_{name}") for name in _SEEN}
 
     def restore(self, seen: dict[str, Any]) -> None:
         """Go on from a ``snapshot``."""
-        self._best, self._since, self._ended, self._known = (seen[name] for name in ("best", "since", "ended", "known"))
+        for name in _SEEN:
+            setattr(self, f"_{name}", seen[name])

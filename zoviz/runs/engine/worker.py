@@ -33,7 +33,7 @@ from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
 from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import Trace
-from zoviz.solvers.base import Searches, Solver
+from zoviz.solvers.base import Solver
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
 """Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
@@ -210,7 +210,7 @@ class Worker(RunHistory):
         outcome, message = self._outcome
         if outcome is RunStatus.FINISHED and self.guard.divergences:
             outcome, self.ending = RunStatus.DIVERGED, Ending.NO_PROGRESS
-        if self.ending in (Ending.BUDGET, Ending.TIME) and self.confidence.solved.any():
+        if self.ending in (Ending.BUDGET, Ending.TIME) and self._holds(self.confidence.solved):
             self.ending = Ending.SOLVED
         remarks = self.guard.sentence, self._infeasible, self.noise.sentence
         self.message = " ".join(filter(None, [message, *self.opening, *remarks]))
@@ -416,17 +416,17 @@ class Worker(RunHistory):
 
     def _answer_stands(self) -> bool:
         """Return whether the answers of all replicas stand, by their searches; without noise alone."""
-        oracle, searches = self.oracle, self.solver.searches(self.state)
-        if oracle.contract != "deterministic" or (searches is None and not self.confidence.on):
-            return False
-        if searches is None:  # of one that may come later, when the answer was found counts
-            searches = Searches(*np.zeros((2, len(oracle.calls)), dtype=int))
-        stands = self.confidence.stands(searches, oracle.calls, oracle.best_f)
-        if not (self.confidence.on and (stands | ~oracle.active).all()):
+        searches = self.solver.searches(self.state)
+        stands = self.confidence.stands(searches, self.oracle.calls, self.oracle.best_f)
+        return self.confidence.on and self._holds(stands)
+
+    def _holds(self, judged: np.ndarray) -> bool:
+        """Return whether what was judged of answers, (R,) of bool, holds of all replicas; without noise alone."""
+        if self.state is None or self.oracle.contract != "deterministic" or not (judged | ~self.oracle.active).all():
             return False
         # A better point may have been met before the method began, of which its searches know nothing.
-        own = (oracle.place(self.solver.output(self.state)) == oracle.best_x).all(axis=1)
-        return bool((own | ~oracle.active).all())
+        own = (self.oracle.place(self.solver.output(self.state)) == self.oracle.best_x).all(axis=1)
+        return bool((own | ~self.oracle.active).all())
 
     def _attend(self) -> bool:
         """Make the requested changes, wait while paused, and return whether to go on."""
