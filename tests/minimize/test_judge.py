@@ -64,7 +64,7 @@ def test_failures_among_the_fresh_calls_are_counted_and_left_out() -> None:
         count += 1
         return float("nan") if count > 700 and count % 7 == 0 else float(x @ x + SD * random.standard_normal())
 
-    result = minimize(function, [0.5, 0.5], bounds=BOUNDS, max_calls=800, noise="independent")
+    result = minimize(function, [0.5, 0.5], bounds=BOUNDS, max_calls=800, noise="independent", stop="budget")
     assert result.failures > 0 and inside(result.certainty.f_star, 0.0)
 
 

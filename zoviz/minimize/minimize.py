@@ -94,8 +94,9 @@ def minimize(
         estimator's (``{"estimator.batch_size": 10}``). Others are passed over with SciPy's ``OptimizeWarning``.
     stop : {"confident", "budget", "first"}
         When to end. "confident": once local searches have ended and further ones found nothing better by more than
-        ``tol``; "first": with the first local search; "budget": when ``max_calls`` are spent. Methods that begin no
-        searches anew, and all under noise, go on until the budget is spent or they end by themselves.
+        ``tol``, under noise once it hides what further steps would gain; "first": with the first local search;
+        "budget": when ``max_calls`` are spent. Methods that begin no searches anew go on until the budget is spent or
+        they end by themselves.
     joint : bool
         Whether ``fun`` returns (f, h).
     max_calls : int, optional

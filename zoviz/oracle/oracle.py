@@ -602,6 +602,10 @@ class Oracle:
             self._kept_back = calls
             self._ceiling = self._limit
 
+    def end_by(self, calls: int) -> None:
+        """Lower the budget of each replica to so many calls; a lower one stays."""
+        self._limit = self._ceiling = calls if self._limit is None else min(calls, self._limit)
+
     def expect_noise(self) -> None:
         """Take calls at one point to differ from now on, each independently of the others."""
         self.noise_found, self.contract = True, "independent"

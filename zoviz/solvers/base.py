@@ -16,16 +16,20 @@ from zoviz.solvers.tuning import Tuning
 
 
 class Searches(NamedTuple):
-    """How many of a method's local searches have ended, and in how many different minima.
+    """How many of a method's local searches have ended, in how many different minima, and where noise ends them.
 
     Attributes
     ----------
     ended, minima : ndarray, shape (R,)
         The second is 0 where the method cannot tell: no answer stands by it.
+    settling : Array, shape (R,)
+        The calls that the choice of the answer still takes, where noise hides all that further steps would gain;
+        infinite elsewhere.
     """
 
     ended: np.ndarray
     minima: np.ndarray
+    settling: Array
 
 
 class Solver(PublishedForm, Tuning, Theory):

@@ -15,7 +15,7 @@ from zoviz.runs.engine.checkpoint import snapshot
 from zoviz.runs.engine.observer import StepCallback
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Trace
-from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.solvers import ZOCEG, ZOSPLM, ZOSQP
 from zoviz.solvers.saddle.proximal_point import ProximalPoint
 
 SPECIAL = ("linear rows", "sampled rows", "rounds")
@@ -73,6 +73,9 @@ CASES: dict[str, Callable[[], Run]] = {
     "a budget of calls": lambda: Run(problem=PROBLEMS["common"](), solver=ZOSPLM(), replicas=2, calls=3001),
     "frozen replicas": lambda: Run(
         problem=BlackBox(spoilt, h_at, bounds=[(-4, 4)] * 2), solver=ZOCEG(), replicas=6, iterations=120, seed=3
+    ),
+    "the noise floor": lambda: Run(
+        problem=PROBLEMS["independent"](), solver=ZOSQP(), replicas=2, calls=1500, stop_when="confident"
     ),
     "a script": lambda: Run(
         problem=PROBLEMS["exact"](),

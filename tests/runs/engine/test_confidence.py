@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from zoviz import BlackBox, Run, minimize
 from zoviz.core.types import Array
+from zoviz.oracle import Purpose
 from zoviz.runs.engine.confidence import BUDGET, CONFIDENT, FIRST, Confidence
 from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOSPLM, ZOSQP
 from zoviz.solvers.base import Searches
 
 
+def searches(ended: int, minima: int, settling: float = np.inf) -> Searches:
+    """Those of one replica."""
+    return Searches(np.array([ended]), np.array([minima]), np.array([settling]))
+
+
 def course(stop: str, rows: list[tuple[int, int, int, float]], accuracy: float = 1e-6) -> list[bool]:
     """Whether the answer of one replica stands after each row: searches ended, minima, calls, best f."""
     confidence = Confidence(1, stop, accuracy)
     return [
-        bool(confidence.stands(Searches(np.array([ended]), np.array([minima])), np.array([calls]), np.array([best]))[0])
+        bool(confidence.stands(searches(ended, minima), np.array([calls]), np.array([best]))[0])
         for ended, minima, calls, best in rows
     ]
 
@@ -55,9 +63,9 @@ def test_searches_that_ended_at_no_minimum_solve_nothing() -> None:
     assert course(FIRST, rows) == course(CONFIDENT, rows) == [False, False]
     one = Confidence(1, BUDGET, 1e-6)
     for ended, minima in ((1, 0), (2, 0)):
-        one.stands(Searches(np.array([ended]), np.array([minima])), np.array([30]), np.array([1.0]))
+        one.stands(searches(ended, minima), np.array([30]), np.array([1.0]))
     assert not one.solved[0]
-    one.stands(Searches(np.array([3]), np.array([1])), np.array([40]), np.array([1.0]))
+    one.stands(searches(3, 1), np.array([40]), np.array([1.0]))
     assert one.solved[0]
 
 
@@ -67,11 +75,11 @@ def test_members_that_count_anew() -> None:
 
 
 def test_it_goes_on_from_what_it_has_seen() -> None:
-    one, searches = Confidence(1, CONFIDENT, 1e-6), Searches(np.array([1]), np.array([1]))
-    one.stands(searches, np.array([20]), np.array([1.0]))
+    one = Confidence(1, CONFIDENT, 1e-6)
+    one.stands(searches(1, 1), np.array([20]), np.array([1.0]))
     other = Confidence(1, CONFIDENT, 1e-6)
     other.restore(one.snapshot())
-    last = Searches(np.array([3]), np.array([1])), np.array([30]), np.array([1.0])
+    last = searches(3, 1), np.array([30]), np.array([1.0])
     assert one.stands(*last)[0] and other.stands(*last)[0] and not Confidence(1, CONFIDENT, 1e-6).stands(*last)[0]
 
 
@@ -113,6 +121,64 @@ def test_what_minimize_says_of_its_end() -> None:
     assert outside.status is Ending.INFEASIBLE and not outside.success and not outside.feasible
     stopped = minimize(bowl, [3.0, 3.0], joint=True, callback=lambda x: True)
     assert stopped.status is Ending.STOPPED and not stopped.success
+
+
+class Budget(NamedTuple):
+    """What a rule under noise sees of an oracle: calls so far, and which replicas are at work."""
+
+    calls: np.ndarray
+    active: np.ndarray
+    lowered: list[int]
+
+    def end_by(self, calls: int) -> None:
+        self.lowered.append(calls)
+
+
+def test_under_noise_the_budget_falls_once_all_active_replicas_are_at_the_floor() -> None:
+    floor = np.array([9.0, np.inf])
+    both = Searches(np.zeros(2, dtype=int), np.zeros(2, dtype=int), floor)
+    one, oracle = Confidence(2, CONFIDENT, 1e-6), Budget(np.array([80, 90]), np.array([True, True]), [])
+    one.settle(both, oracle)
+    one.settle(None, oracle)
+    assert one.last_call is None and not oracle.lowered, "one is still on its way"
+    one.settle(both, oracle._replace(active=np.array([True, False])))
+    assert one.last_call == 89 and oracle.lowered == [89] and "noise hides" in one.sentence
+    one.settle(both._replace(settling=np.array([0.0, 0.0])), oracle)
+    assert oracle.lowered == [89], "once and for all"
+    other = Confidence(2, BUDGET, 1e-6)
+    other.restore(one.snapshot())
+    other.settle(both._replace(settling=np.zeros(2)), oracle)
+    assert other.last_call is None and oracle.lowered == [89], "a run that goes on to spend its budget"
+
+
+def noisy_bowl(calls: int | None, stop: str, replicas: int = 1) -> Run:
+    """A run on the bowl with noise of 0.01 in f and h."""
+    problem = BlackBox(
+        bowl, joint=True, m=1, bounds=[(-5, 5)] * 2, x0=[3.0, 3.0], noise="independent", noise_scale=0.01
+    )
+    return Run(problem, ZOSQP(), replicas=replicas, calls=calls, stop_when=stop, seed=3)
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_noisy_run_ends_at_its_noise_floor_after_a_race(replicas: int) -> None:
+    runs = {stop: noisy_bowl(1200, stop, replicas) for stop in (CONFIDENT, BUDGET)}
+    calls = {stop: int(run.run().calls.max()) for stop, run in runs.items()}
+    assert calls[CONFIDENT] < 0.85 * calls[BUDGET] and calls[BUDGET] == 1200
+    result = runs[CONFIDENT].result
+    assert result.ending is Ending.NOISE_FLOOR and "noise hides" in runs[CONFIDENT].message
+    assert runs[BUDGET].result.ending is Ending.BUDGET
+    np.testing.assert_allclose(result.x, 0.5, atol=0.1)
+    races = result.ledger.calls[Purpose.VERIFICATION]
+    assert (races >= 0.08 * calls[CONFIDENT]).all() and (races <= 0.12 * calls[CONFIDENT] + 2).all()
+    whole, part = (runs[stop].path["x"][:20] for stop in (BUDGET, CONFIDENT))
+    np.testing.assert_array_equal(whole, part)
+
+
+def test_a_noisy_run_without_a_budget_ends_by_itself() -> None:
+    run = noisy_bowl(None, CONFIDENT)
+    run.iterations = 10_000
+    result = run.run()
+    assert result.ending is Ending.NOISE_FLOOR and result.calls[0] < 2100
 
 
 @pytest.mark.parametrize("stop", [CONFIDENT, BUDGET])

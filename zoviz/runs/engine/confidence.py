@@ -1,4 +1,7 @@
-"""The end of a run whose answer stands: local searches have ended, and further ones found nothing better.
+"""The end of a run whose answer stands: further searches found nothing better, or noise hides what they would gain.
+
+Under noise a run ends when every replica's method has come to its noise floor (``Searches.settling``): its budget is
+then lowered to what the choice of the answer takes.
 
 Without noise, a replica's answer is taken to stand when
 
@@ -21,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.oracle import Oracle
 from zoviz.solvers.base import Searches
 
 BUDGET, CONFIDENT, FIRST = "budget", "confident", "first"
@@ -28,8 +32,8 @@ BUDGET, CONFIDENT, FIRST = "budget", "confident", "first"
 
 _AGAIN, _SEVERAL = 0.5, 3.0
 """kappa where one minimum was met, and where several were."""
-_SEEN = ("best", "since", "ended", "known", "minima")
-"""What is kept of each replica."""
+_SEEN = ("best", "since", "ended", "known", "minima", "last_call")
+"""What it has seen, of each replica, and where it ends a run under noise."""
 
 
 class Confidence:
@@ -47,6 +51,7 @@ class Confidence:
         self._stop, self._accuracy = stop_when, accuracy
         self._best, self._since = np.full(replicas, np.inf), np.zeros(replicas)
         self._ended, self._known, self._minima = np.zeros(replicas), np.zeros(replicas), np.zeros(replicas)
+        self._last_call: int | None = None
 
     @property
     def on(self) -> bool:
@@ -60,8 +65,24 @@ class Confidence:
         return out
 
     @property
+    def last_call(self) -> int | None:
+        """The calls of a replica by which it ends a run that has come to its noise floor; None before."""
+        return self._last_call if self.on else None
+
+    def settle(self, searches: Searches | None, oracle: Oracle) -> None:
+        """Lower the oracle's budget, once the method has come to the noise floor in all active replicas."""
+        if not self.on or searches is None or self._last_call is not None:
+            return
+        last = (oracle.calls + searches.settling)[oracle.active]
+        if np.isfinite(last).all():
+            self._last_call = int(last.max())
+            oracle.end_by(self._last_call)
+
+    @property
     def sentence(self) -> str:
         """How a run that is ended by it ended."""
+        if self.last_call is not None:
+            return "The answer stands: noise hides what further steps would gain."
         if self._stop == FIRST:
             return "The first local search has ended."
         return "The answer stands: further searches found nothing better."
@@ -78,7 +99,7 @@ class Confidence:
             f at the best feasible point; infinite where there is none.
         """
         if searches is None:
-            searches = Searches(*np.zeros((2, len(calls)), dtype=int))
+            searches = Searches(*np.zeros((2, len(calls)), dtype=int), np.full(len(calls), np.inf))
         # A method of several members counts anew with each of them.
         further = np.where(searches.ended >= self._known, searches.ended - self._known, 1.0)
         self._known, self._minima = searches.ended.astype(float), searches.minima.astype(float)

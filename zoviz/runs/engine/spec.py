@@ -73,8 +73,8 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         default=BUDGET,
         objects=[CONFIDENT, BUDGET, FIRST],
         label="Stop when",
-        doc="confident: when the answer stands, as further searches found none better. budget: search on until a "
-        "budget is spent. first: when the first local search has ended. Without noise.",
+        doc="confident: when the answer stands, as further searches found none better, or at the noise floor. budget: "
+        "search on until a budget is spent. first: when the first local search has ended.",
         metadata=_FREE,
     )
     accuracy = param.Number(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.errors import BudgetSpent
 from zoviz.core.types import Array
 from zoviz.oracle.samples import COUNTED
 
@@ -91,6 +92,10 @@ class Limits(dict[str, Any]):
         """The oracle's budgets in words: of calls, and of samples where there are some."""
         words = [f"{self[name]} {word}" for name, word in COUNTED.items() if self.get(name) is not None]
         return " and ".join(words) or "no oracle calls"
+
+    def calls_spent(self, error: BudgetSpent) -> str:
+        """Return the sentence on the oracle's budget that is spent: its own, where it has one."""
+        return str(error) or f"The budget of {self.oracle_budget} is spent."
 
     def spent(self, iteration: int, seconds: float) -> str | None:
         """Return the sentence on a budget that is spent, if one is; calls and samples are the oracle's to watch."""

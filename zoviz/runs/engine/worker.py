@@ -103,8 +103,7 @@ class Worker(RunHistory):
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
-            sentence = str(budget) or f"The budget of {self.limits.oracle_budget} is spent."
-            self._end(RunStatus.FINISHED, sentence + self._unbegun, Ending.BUDGET)
+            self._end(RunStatus.FINISHED, self.limits.calls_spent(budget) + self._unbegun, Ending.BUDGET)
         except TimeSpent as spent:
             self.spent_time = True
             self._end(RunStatus.FINISHED, str(spent) + self._unbegun, Ending.TIME)
@@ -126,8 +125,7 @@ class Worker(RunHistory):
                     self._advance()
             except BudgetSpent as budget:
                 self.spent_calls = True
-                spent = str(budget) or f"The budget of {self.limits.oracle_budget} is spent."
-                self._end(RunStatus.FINISHED, spent, Ending.BUDGET)
+                self._end(RunStatus.FINISHED, self.limits.calls_spent(budget), Ending.BUDGET)
             going_on = self._check_end()
 
     def _check_end(self) -> bool:
@@ -295,6 +293,8 @@ class Worker(RunHistory):
 
     def _end(self, status: RunStatus, message: str, ending: Ending) -> bool:
         """Set how the run ends; published once the last row is written."""
+        if ending is Ending.BUDGET and self.confidence.last_call is not None:
+            message, ending = self.confidence.sentence, Ending.NOISE_FLOOR
         self._outcome, self.ending = (status, message), ending
         return False
 
@@ -415,8 +415,9 @@ class Worker(RunHistory):
         return True
 
     def _answer_stands(self) -> bool:
-        """Return whether the answers of all replicas stand, by their searches; without noise alone."""
+        """Return whether the answers of all replicas stand, by their searches; at the noise floor, begin to end."""
         searches = self.solver.searches(self.state)
+        self.confidence.settle(searches, self.oracle)
         stands = self.confidence.stands(searches, self.oracle.calls, self.oracle.best_f)
         return self.confidence.on and self._holds(stands)
 

@@ -60,7 +60,7 @@ class SQPConstants:
     first_radius: float = 0.25
     several_starts: int = 300  # sweeps of n + 1 calls from which on coarse descents from several starts pay
     most_starts: int = 7  # coarse descents at most
-    coarse_end: int = 6  # how often one must be limited by noise until it ends
+    noise_end: int = 6  # so many steps more that noise limited than that made progress end it; the main one, too
     first_sweeps: int = 400  # that the first coarse descent may take,
     other_sweeps: int = 120  # and another one
     coarse_share: float = 0.5  # of the budget for them, of the share that begins elsewhere

@@ -171,6 +171,10 @@ class Noisy:
                 yield from self._race(context, box)
             context = None
 
+    def at_floor(self, c: SQPConstants) -> bool:
+        """Return whether noise hides all that the main descent would gain by further steps."""
+        return not (self.racing or self.descent.coarse) and self.descent.limited >= c.noise_end
+
     def _space(self, box: Space) -> Space:
         """Return the box in the units of the descent, with the tolerance in those of the arm."""
         return box.scaled(self.descent.length)._replace(tolerance=box.tolerance / self.sizes[1:])
@@ -269,8 +273,10 @@ class Noisy:
     def _descent_is_over(self, context: StepContext, c: SQPConstants) -> bool:
         """Return whether the present descent has come to its end."""
         descent, calls = self.descent, context.budget - context.left
-        noise_bound = descent.coarse and descent.limited >= c.coarse_end
-        return descent.steps > 0 and (calls >= descent.stop or noise_bound or descent.failures > c.most_failures)
+        noise_bound = descent.coarse and descent.limited >= c.noise_end
+        # The race's calls are kept of the budget as it is now: it is lowered where noise ends the search.
+        spent = calls >= descent.stop or context.left <= self._reserve(context)
+        return descent.steps > 0 and (spent or noise_bound or descent.failures > c.most_failures)
 
     def _end_descent(self, context: StepContext, box: Space) -> None:
         """Begin what follows a descent: another coarse one, the main one from the best basin, or the race."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -248,10 +249,20 @@ class ZOSQP(LoopSolver):
         return lambda replica: replica.loop(oracle, self.table)
 
     def searches(self, state: SQPState) -> Searches:
-        """Return the runs that have ended, and whether they did so in several minima; none where values are noisy."""
+        """Return the runs that have ended, in how many minima, and the calls that a race takes at the noise floor."""
         arms = [course.now.exact for course in state.courses]
         ended = np.array([0 if arm is None else arm.runs - 1 for arm in arms])
-        return Searches(ended, np.array([0 if arm is None else arm.minima for arm in arms]))
+        minima = np.array([0 if arm is None else arm.minima for arm in arms])
+        settling = [self._settling(course) for course in state.courses]
+        return Searches(ended, minima, np.array(settling))
+
+    def _settling(self, course: Course) -> float:
+        """Return the calls of a race at the noise floor: their usual share of all calls then; infinite before it."""
+        arm, share = course.now.noisy, self.verification_share
+        if arm is None or not arm.at_floor(self.table):
+            return np.inf
+        # Not rounded up: the race begins where no more than its share of the budget is left.
+        return 0.0 if len(arm.quantum) else math.floor((1.0 - 1e-9) * share / (1.0 - share) * course.calls)
 
     def closing_note(self, state: SQPState) -> str:
         """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""
