@@ -64,7 +64,7 @@ def test_a_rough_function_is_minimised_and_its_answer_is_a_value_that_it_gave() 
     result = minimize(rough_disc, [-1.5, -1.5], method="ZOSQP", **settings)
     best = (np.sqrt(0.5) - 2.0) ** 2 + (np.sqrt(0.5) - 1.0) ** 2
     assert abs(result.fun - best) < 2e-3 and result.feasible and "rough" in result.message
-    assert result.fun == rough_disc(result.x)[0] and result.calls == 300
+    assert result.fun == rough_disc(result.x)[0] and result.calls <= 300
     without = ZOSQP(constants={"roughness": np.inf})
     other = minimize(rough_disc, [-1.5, -1.5], method=without, **settings)
     assert other.fun - best > 0.1 or not other.feasible

@@ -99,7 +99,8 @@ class Confidence:
             f at the best feasible point; infinite where there is none.
         """
         if searches is None:
-            searches = Searches(*np.zeros((2, len(calls)), dtype=int), np.full(len(calls), np.inf))
+            none = np.zeros(len(calls), dtype=int)
+            searches = Searches(none, none, np.full(len(calls), np.inf))
         # A method of several members counts anew with each of them.
         further = np.where(searches.ended >= self._known, searches.ended - self._known, 1.0)
         self._known, self._minima = searches.ended.astype(float), searches.minima.astype(float)
