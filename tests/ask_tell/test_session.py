@@ -12,6 +12,7 @@ from helpers.arrays import assert_same_arrays
 from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY as SOLVERS
 from helpers.interruption import FIELDS
+from helpers.seeded import BOX, START, both
 from zoviz import AskTell, Run
 from zoviz.ask_tell.session import Batch
 from zoviz.core.errors import OracleError, ZovizError
@@ -19,7 +20,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox, NonconvexQCQP, Problem
-from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.solvers import ZOCEG, ZOSPLM, ZOSQP
 
 ITERATIONS = 6
 DRAWN = Sphere(smoothing_radius=None, batch_size=50, directions="random")
@@ -314,3 +315,23 @@ def test_a_snapshot_serves_more_than_once() -> None:
         assert_same_arrays(read(streams), first)
     with pytest.raises(ValueError, match="Expected a snapshot of 3 replicas, got one of 2"):
         Streams(0, 3).restore(snapshot)
+
+
+@pytest.mark.parametrize("noise", ["common", "independent"])
+def test_a_batch_has_the_seeds_of_a_run(noise: str) -> None:
+    settings = {"bounds": BOX, "x0": START, "m": 1, "noise": noise, "seeds": True}
+    session = AskTell(solver="ZOSQP", replicas=1, seed=4, calls=60, **settings)
+    while not session.done:
+        batch = session.ask()
+        parts = [batch.take(np.arange(len(batch.x)) % 2 == k) for k in (1, 0)]
+        for part in (one for one in parts if len(one.x)):
+            session.tell(part, *both(part.x, part.seeds))
+    run = Run(BlackBox(both, joint=True, vectorised=True, **settings), ZOSQP(), replicas=1, seed=4, calls=60)
+    run.run()
+    np.testing.assert_array_equal(session.result.x, run.result.x)
+    np.testing.assert_array_equal(session.result.fun, run.result.fun)
+
+
+def test_a_batch_without_seeds_has_none() -> None:
+    batch = AskTell(solver="ZOSQP", bounds=BOX, calls=60).ask()
+    assert len(batch.seeds) == len(batch.take([0]).seeds) == 0

@@ -38,11 +38,14 @@ class Batch(NamedTuple):
         Number of each evaluation, counted from 0 through the whole session: no two points ever share one.
     replicas : ndarray of int, shape (q,)
         The replica that asks for each point.
+    seeds : ndarray of int, shape (q,)
+        The seed with which each is to be evaluated, where the problem takes one; else empty.
     """
 
     x: Array
     ids: np.ndarray
     replicas: np.ndarray
+    seeds: np.ndarray
 
     def take(self, rows: ArrayLike) -> Batch:
         """Return a part of the batch, to be told by itself.
@@ -54,7 +57,8 @@ class Batch(NamedTuple):
         """
         rows = np.asarray(rows)
         rows = rows.astype(np.intp) if not rows.size else np.atleast_1d(rows)
-        return Batch(self.x[rows], self.ids[rows], self.replicas[rows])
+        seeds = self.seeds[rows] if len(self.seeds) else self.seeds
+        return Batch(self.x[rows], self.ids[rows], self.replicas[rows], seeds)
 
 
 class AskTell:
@@ -70,8 +74,8 @@ class AskTell:
         it, say ``bounds``, ``x0`` and ``m`` as for a ``BlackBox``.
     solver : Solver, its class or name
         The method; ``"auto"`` chooses by dimension, noise and budget as ``minimize`` does.
-    bounds, x0, m, noise
-        As for ``BlackBox``.
+    bounds, x0, m, noise, seeds
+        As for ``BlackBox``; with ``seeds`` a batch has them.
     replicas, seed, iterations, calls, targets, stop_at_targets, tolerance
         As for ``Run``; without a budget it never ends by itself.
 
@@ -105,6 +109,7 @@ class AskTell:
         x0: ArrayLike | None = None,
         m: int = 0,
         noise: str = UNKNOWN,
+        seeds: bool = False,
         replicas: int = 1,
         seed: int = 0,
         iterations: int | None = None,
@@ -114,8 +119,8 @@ class AskTell:
         tolerance: float | None = None,
     ) -> None:
         if problem is None:
-            problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise)
-        elif bounds is not None or x0 is not None or m or noise != UNKNOWN:
+            problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise, seeds=seeds)
+        elif bounds is not None or x0 is not None or m or noise != UNKNOWN or seeds:
             raise ValueError("Expected a problem, or bounds, x0, m and noise, got both: the problem has its own.")
         problem, solver, self._reason = matched(problem, solver, calls)
         reason = solver.accepts(problem)
@@ -236,8 +241,9 @@ class AskTell:
     def _question_batch(self) -> Batch:
         """Return all points of the present question, told or not."""
         question = self.question
-        points = question.points
-        return Batch(points, question.ordinal + np.arange(len(points)), question.replicas)
+        points, none = question.points, np.zeros(0, dtype=np.int64)
+        seeds = question.seeds if self._worker.problem.seeds else none
+        return Batch(points, question.ordinal + np.arange(len(points)), question.replicas, seeds)
 
     def _rows(self, batch: Batch) -> np.ndarray:
         """Return the places of a batch among the points of the present question, shape (q,).

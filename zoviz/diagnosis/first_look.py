@@ -113,7 +113,7 @@ def first_look(problem: Simulation) -> FirstLook:
             why = described(first.error) if isinstance(first, Failure) else f"f = {first.f:g} and h = {first.h}"
             seconds, m = time.perf_counter() - begun, -1 if isinstance(first, Failure) else len(first.h)
             return FirstLook(n, m, bounded, np.empty((0, 1)), why, np.zeros(1, int), seconds, 1)
-        again = [own.probe(start) for _ in range(REPEATS)]
+        again = [own.probe(start, np.array([1 + i])) for i in range(REPEATS)]
         others = [own.probe(x) for x in _beside(box, start)]
         seconds = (time.perf_counter() - begun) / CALLS
         values = np.array([one.stacked for one in (first, *again) if isinstance(one, Evaluation)])

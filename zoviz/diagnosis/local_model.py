@@ -358,7 +358,7 @@ class _Groups:
         """Return the sizes of curvature and of misfit of each output, in its noise (q,), by restricted likelihood."""
         u = self._u[self.first]
         full = [one for one in priors(u.shape[1], STANDARD) if one.kind == 0]
-        return fit(Data(u, np.abs(u).max(axis=1), self.counts, self._means), noise, full).priors
+        return fit(Data(u, np.abs(u).max(axis=1), self.counts, self._means, np.zeros((len(u), 0))), noise, full).priors
 
 
 def _near(calls: Calls, x: Array, length: Array) -> Calls:

@@ -17,8 +17,8 @@ import numpy as np
 
 from zoviz.core.errors import OracleError, described
 from zoviz.core.threads.blas import SingleBlasThread
-from zoviz.core.types import Array, Evaluation
-from zoviz.evaluation.function_call import Failure, FunctionCall
+from zoviz.core.types import Evaluation
+from zoviz.evaluation.function_call import Failure, FunctionCall, Task
 from zoviz.evaluation.worker_processes import WorkerProcesses
 
 Workers: TypeAlias = int | Executor | Callable[..., Iterable[Any]]
@@ -61,17 +61,17 @@ class Evaluator:
             self._processes = WorkerProcesses(call, count, self._timeout)
         return self._processes.answers(points)
 
-    def once(self, call: FunctionCall, x: Array) -> Evaluation | Failure:
-        """Return the outcome at one point (n,) of a call that is not repeated, by the user's executor or here."""
+    def once(self, call: FunctionCall, task: Task) -> Evaluation | Failure:
+        """Return the outcome of a task that is not repeated, by the user's executor or here."""
         if callable(self._workers) or hasattr(self._workers, "submit"):
-            out: Evaluation | Failure = list(self.outcomes(call, [x]))[0][1]
+            out: Evaluation | Failure = list(self.outcomes(call, [task]))[0][1]
             return out
         if self._timeout is None:
             with SingleBlasThread.released():
-                return call(x)
+                return call(task)
         processes = WorkerProcesses(call, 1, self._timeout)
         try:
-            out = processes.outcomes([x])[0]
+            out = processes.outcomes([task])[0]
             return out
         finally:
             processes.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,8 +31,20 @@ class Failure:
     counted: bool = False
 
 
-def at(x: Array) -> str:
-    """Describe a point, or the shape of many, for a sentence."""
+Task: TypeAlias = Array | tuple[Array, Any]
+"""What a function is called with: a point, or a point and its seed."""
+
+
+def parted(task: Task) -> tuple[Array, tuple[Any, ...]]:
+    """Return the point (..., n) of a task, and its seed, if it has one."""
+    return (task[0], task[1:]) if isinstance(task, tuple) else (task, ())
+
+
+def at(task: Task) -> str:
+    """Describe a point, with its seed, or the shape of many, for a sentence."""
+    x, seed = parted(task)
+    if seed and x.ndim == 1:
+        return f"{at(x)} with seed {seed[0]}"
     return f"x = {np.array2string(x, threshold=8)}" if x.ndim == 1 else f"points of shape {x.shape}"
 
 
@@ -58,15 +70,17 @@ class FunctionCall:
     ) -> None:
         self.objective, self.constraints, self.joint, self.m = objective, constraints, joint, m
 
-    def __call__(self, x: Array) -> Evaluation | Failure:
-        """Return the value at one point (n,), or the failure that took its place."""
+    def __call__(self, task: Task) -> Evaluation | Failure:
+        """Return the value at one point (n,), perhaps with a seed, or the failure that took its place."""
         try:
-            return self.value(x)
+            return self.value(task)
         except Exception as error:  # a user's function may raise anything: ``on_error`` says what becomes of it
             return Failure(error)
 
-    def value(self, x: Array) -> Evaluation:
+    def value(self, task: Task) -> Evaluation:
         """Return the values at a point (n,), or at points (..., n) for functions that take several at once.
+
+        Seeds come with them, where the functions take one: a whole number, or an array (...).
 
         Raises
         ------
@@ -75,42 +89,43 @@ class FunctionCall:
         Exception
             What the functions raise, with the point noted.
         """
+        x, seed = parted(task)
         shape = x.shape[:-1]
         try:
             with callers_arithmetic():
-                f, h = self._pair(x, shape)
+                f, h = self._pair(x, seed, shape)
             return Evaluation(_objective(f, shape), _constraints(h, shape, self.m))
         except SystemExit as error:
             raise OracleError(
-                f"Expected a value, got {error!r} at {at(x)}: a function must not end its program."
+                f"Expected a value, got {error!r} at {at(task)}: a function must not end its program."
             ) from None
         except Exception as error:  # raised again
-            error.add_note(f"Raised by the black box at {at(x)}.")
+            error.add_note(f"Raised by the black box at {at(task)}.")
             raise
 
-    def _pair(self, x: Array, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    def _pair(self, x: Array, seed: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, Any]:
         # Copies, for functions that write into their argument.
-        value = self.objective(x.copy())
+        value = self.objective(x.copy(), *seed)
         if not self.joint:
-            return value, self.constrain(x, shape)
+            return value, self._constrain(x, seed, shape)
         if isinstance(value, (str, bytes)) or not (hasattr(value, "__len__") and len(value) == 2):
             raise OracleError(f"Expected (f, h) from a joint function, got {type(value).__name__}: return a pair.")
         return value[0], np.empty((*shape, 0)) if not self.m and value[1] is None else value[1]
 
-    def constrain(self, x: Array, shape: tuple[int, ...]) -> Any:
+    def _constrain(self, x: Array, seed: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         """Return what the constraints return, a list of them stacked to (..., m); (..., 0) where there are none."""
         if self.constraints is None:
             return np.empty((*shape, 0))
         if not isinstance(self.constraints, Sequence):
-            return self.constraints(x.copy())
-        columns = [real_numbers(one(x.copy()), f"constraint {i + 1}") for i, one in enumerate(self.constraints)]
+            return self.constraints(x.copy(), *seed)
+        columns = [real_numbers(one(x.copy(), *seed), f"constraint {i + 1}") for i, one in enumerate(self.constraints)]
         for i, column in enumerate(columns):
             if column.size != math.prod(shape):
                 raise OracleError(f"Expected one number per point from constraint {i + 1}, got {column.shape}.")
         return np.stack([column.reshape(shape) for column in columns], axis=-1) if columns else np.empty((*shape, 0))
 
 
-def zero(x: Array) -> float:
+def zero(x: Array, *seed: int) -> float:
     """Return 0 at any x (n,): an objective where the constraints alone are wanted."""
     return 0.0
 

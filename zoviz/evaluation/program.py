@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoviz.core.errors import OracleError, described
-from zoviz.core.types import Array, Evaluation, Printed
-from zoviz.evaluation.function_call import Failure
+from zoviz.core.types import Evaluation, Printed
+from zoviz.evaluation.function_call import Failure, Task, parted
 from zoviz.evaluation.launch import PLACE, Launch, signal_name
 from zoviz.evaluation.process_group import Ended, ProcessGroup
 from zoviz.evaluation.program_io import BarrierViolated, Outputs
+
+SEED = "{seed}"
+"""Where the seed stands in a command."""
 
 
 class LaunchOutcome(NamedTuple):
@@ -33,7 +36,8 @@ class Program:
     Attributes
     ----------
     words : tuple of str
-        The program and its arguments, with placeholders ``{input}`` and ``{output}``, which may have a suffix.
+        The program and its arguments, with placeholders ``{input}`` and ``{output}``, which may have a suffix, and
+        ``{seed}``.
     form : str
         "text", "json" or "nomad".
     outputs : Outputs
@@ -67,24 +71,26 @@ class Program:
         for group in self._groups.copy():
             group.end()
 
-    def __call__(self, task: tuple[int, Array]) -> LaunchOutcome:
+    def __call__(self, numbered: tuple[int, Task]) -> LaunchOutcome:
         """Launch the command for a point (n,) with the number of its call, again as often as ``retries`` says."""
-        number, x = task
+        number, task = numbered
         printed: list[Printed] = []
         ends, attempt = self._ends, 0
         while True:
             attempt += 1
-            outcome = self._attempt(number, attempt, x, printed)
+            outcome = self._attempt(number, attempt, task, printed)
             settled = isinstance(outcome, Evaluation) or isinstance(outcome.error, BarrierViolated)
             if settled or attempt > self.retries or self._ends != ends:
                 return LaunchOutcome(outcome, tuple(printed))
 
-    def _attempt(self, number: int, attempt: int, x: Array, printed: list[Printed]) -> Evaluation | Failure:
+    def _attempt(self, number: int, attempt: int, task: Task, printed: list[Printed]) -> Evaluation | Failure:
         with tempfile.TemporaryDirectory(prefix="zoviz-", ignore_cleanup_errors=True) as place:
             status, launch, begun = "not started", None, time.perf_counter()
             try:
-                task = (number, attempt)
-                launch = Launch(self.words, self.form, self.folder, self.log_folder, Path(place), task)
+                x, seed = parted(task)
+                words = tuple(word.replace(SEED, str(seed[0])) for word in self.words) if seed else self.words
+                call = (number, attempt)
+                launch = Launch(words, self.form, self.folder, self.log_folder, Path(place), call)
                 launch.start_from(x)
                 code = self._run(launch)
                 status = _spelt(code)

@@ -36,7 +36,7 @@ FORMS = (
 
 
 class WithArguments:
-    """A function x -> function(x, *arguments) that can be pickled, unlike a closure.
+    """A function x -> function(x, *arguments) that can be pickled, unlike a closure; a seed comes after x.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class WithArguments:
         self._function = function
         self._arguments = arguments if isinstance(arguments, tuple) else (arguments,)
 
-    def __call__(self, x: Array) -> Any:
+    def __call__(self, x: Array, *seed: int) -> Any:
         """Call the function at x with the further arguments."""
-        return self._function(x, *self._arguments)
+        return self._function(x, *seed, *self._arguments)
 
 
 class Between:
@@ -67,7 +67,7 @@ class Between:
         For sentences.
     """
 
-    def __init__(self, function: Callable[[Array], Any], lower: Any, upper: Any, name: str) -> None:
+    def __init__(self, function: Callable[..., Any], lower: Any, upper: Any, name: str) -> None:
         self._function, self._name = function, name
         self._lower, self._upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
         try:
@@ -77,9 +77,9 @@ class Between:
         if not fits:
             raise ValueError(f"Expected lb <= ub in {name}, got lb = {lower!r:.60} and ub = {upper!r:.60}.")
 
-    def __call__(self, x: Array) -> Array:
+    def __call__(self, x: Array, *seed: int) -> Array:
         """Return the rows at x (n,), shape (m,)."""
-        c = np.atleast_1d(real_numbers(self._function(x), self._name))
+        c = np.atleast_1d(real_numbers(self._function(x, *seed), self._name))
         try:
             lower, upper = np.broadcast_to(self._lower, c.shape), np.broadcast_to(self._upper, c.shape)
         except ValueError:
@@ -96,8 +96,8 @@ class Linear:
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         self._matrix = np.atleast_2d(np.asarray(dense, dtype=float))
 
-    def __call__(self, x: Array) -> Array:
-        """Return A x, shape (k,)."""
+    def __call__(self, x: Array, *seed: int) -> Array:
+        """Return A x, shape (k,), whatever the seed."""
         if self._matrix.shape[1] != x.size:
             raise OracleError(f"Expected A of a LinearConstraint with {x.size} columns, got {self._matrix.shape}.")
         return self._matrix @ x
@@ -106,12 +106,12 @@ class Linear:
 class Stacked:
     """A function that stacks the rows of several constraints."""
 
-    def __init__(self, parts: Sequence[Callable[[Array], Any]]) -> None:
+    def __init__(self, parts: Sequence[Callable[..., Any]]) -> None:
         self._parts = tuple(parts)
 
-    def __call__(self, x: Array) -> Array:
+    def __call__(self, x: Array, *seed: int) -> Array:
         """Return h(x), shape (m,)."""
-        return np.concatenate([np.atleast_1d(part(x.copy())) for part in self._parts])
+        return np.concatenate([np.atleast_1d(part(x.copy(), *seed)) for part in self._parts])
 
 
 def stacked(constraints: Any) -> Stacked | None:
@@ -152,7 +152,7 @@ def functions(constraints: Any) -> Any:
     return constraints if plain else stacked(constraints)
 
 
-def _part(one: Any, name: str) -> Callable[[Array], Any]:
+def _part(one: Any, name: str) -> Callable[..., Any]:
     if isinstance(one, Mapping):
         return _from_dict(one, name)
     if hasattr(one, "lb") and hasattr(one, "ub"):

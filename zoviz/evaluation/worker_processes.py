@@ -28,9 +28,8 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.errors import OracleError
-from zoviz.core.types import Array
 from zoviz.evaluation.fork_server import use_own_fork_server
-from zoviz.evaluation.function_call import Failure, at
+from zoviz.evaluation.function_call import Failure, Task, at
 from zoviz.evaluation.surroundings import Surroundings
 from zoviz.evaluation.worker_main import serve
 
@@ -57,7 +56,7 @@ class WorkerProcesses:
         Seconds that one call may take before its process is ended.
     """
 
-    def __init__(self, call: Callable[[Array], Any], count: int, timeout: float | None) -> None:
+    def __init__(self, call: Callable[[Task], Any], count: int, timeout: float | None) -> None:
         self._call, self._count, self._timeout = call, count, timeout
         self._processes: list[_WorkerProcess] = []
         self._shipment: tuple[str, Any] | None = None
@@ -70,11 +69,11 @@ class WorkerProcesses:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._call, self._count, self._timeout)
 
-    def outcomes(self, points: Sequence[Array]) -> list[Any]:
+    def outcomes(self, points: Sequence[Task]) -> list[Any]:
         """Return what the call returned at each point (n,), in order; raises as ``answers`` does."""
         return [answer for _, answer in sorted(self.answers(points), key=lambda pair: pair[0])]
 
-    def answers(self, points: Sequence[Array]) -> Generator[tuple[int, Any], None, None]:
+    def answers(self, points: Sequence[Task]) -> Generator[tuple[int, Any], None, None]:
         """Yield the index of each point (n,) and what the call returned there, as they come.
 
         Raises
@@ -122,7 +121,7 @@ class WorkerProcesses:
             surroundings = Surroundings.here(self._count)
             self._processes.append(_WorkerProcess(*self._shipment, surroundings, connections))
 
-    def _collect(self, points: Sequence[Array], answers: list[tuple[int, Any]]) -> None:
+    def _collect(self, points: Sequence[Task], answers: list[tuple[int, Any]]) -> None:
         """Wait for the next answer, end or deadline of a process."""
         busy = [member for member in self._processes if member.task is not None]
         seconds = min(member.deadline for member in busy) - time.monotonic()
@@ -160,7 +159,7 @@ class _WorkerProcess:
         self.task: int | None = _GREETING
         self.deadline = time.monotonic() + START_SECONDS
 
-    def give(self, task: int, points: Sequence[Array], timeout: float | None) -> None:
+    def give(self, task: int, points: Sequence[Task], timeout: float | None) -> None:
         """Send a point to the process."""
         self.task = task
         self.deadline = np.inf if timeout is None else time.monotonic() + timeout
@@ -168,7 +167,7 @@ class _WorkerProcess:
         with contextlib.suppress(OSError):  # it has died: answer() finds out
             self.connection.send(points[task])
 
-    def answer(self, points: Sequence[Array]) -> Any:
+    def answer(self, points: Sequence[Task]) -> Any:
         """Return what came back, None while nothing did; ``task`` is None afterwards unless it is to be killed.
 
         Raises
@@ -192,13 +191,13 @@ class _WorkerProcess:
         self.task = None
         return answer
 
-    def _late(self, points: Sequence[Array], task: int) -> Failure:
+    def _late(self, points: Sequence[Task], task: int) -> Failure:
         if task == _GREETING:
             raise OracleError(f"Expected a process that starts within {START_SECONDS:g} s, got none.")
         where = at(points[task])
         return Failure(TimeoutError(f"Expected a value within {self._seconds:g} s, got none at {where}."), True)
 
-    def _died(self, points: Sequence[Array], task: int) -> Failure:
+    def _died(self, points: Sequence[Task], task: int) -> Failure:
         self.process.join(1.0)
         code = self.process.exitcode
         if task == _GREETING:
@@ -243,7 +242,7 @@ def _end(processes: list[_WorkerProcess], owner: int) -> None:
             processes.pop().end()
 
 
-def _shipment(call: Callable[[Array], Any]) -> tuple[str, Any]:
+def _shipment(call: Callable[[Task], Any]) -> tuple[str, Any]:
     """Return how to start a process for these functions, and the bytes to send it."""
     fresh = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     main_file = getattr(sys.modules["__main__"], "__file__", None)

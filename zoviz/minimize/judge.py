@@ -45,8 +45,15 @@ class Judge:
         self._count = 0
         self._fresh: list[Calls] = []
 
+    @property
+    def sees_noise(self) -> bool:
+        """Whether fresh calls have noise of their own: also those with fresh seeds."""
+        return self._problem.contract == "independent" or self._problem.seeds
+
     def enter(self, x: Array, value: Evaluation) -> None:
-        """Keep calls (k, n) that lead to the answer."""
+        """Keep calls (k, n) that lead to the answer, unless several share their noise."""
+        if self._problem.contract == "common":
+            return
         self._kept.append((x.copy(), value.stacked))
         self._count += len(x)
         while self._count - len(self._kept[0][0]) >= KEPT:

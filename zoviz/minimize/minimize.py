@@ -43,6 +43,7 @@ def minimize(
     max_calls: int | None = None,
     seed: int = 0,
     noise: str | None = None,
+    seeds: bool = False,
     workers: Any = None,
     timeout: float | None = None,
     on_error: str = "raise",
@@ -105,6 +106,10 @@ def minimize(
         The same call gives the same result.
     noise : "deterministic" or "independent", optional
         Whether values at one point differ; None finds out, by 2 calls at the start and some along the run.
+    seeds : bool
+        Whether ``fun`` and constraints that are functions take a seed after x, ``fun(x, seed)``: a whole number below
+        2^31 from which all their randomness follows. The points of a batch then share it, and so do the candidates for
+        the answer in each round between them (common random numbers); with ``noise="independent"`` none do.
     workers, timeout, on_error
         As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means.
     tolerance : float, optional
@@ -168,20 +173,19 @@ def minimize(
     fun = without_derivatives(fun, jac, hess, hessp)
     own = read(options, {"max_calls": max_calls, "iterations": iterations, "seed": seed or None})
     given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
-    given |= {"scaled": scaled, "optimal_value": optimal_value}
+    given |= {"scaled": scaled, "optimal_value": optimal_value, "seeds": seeds or None}
     problem = _problem(fun, args, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
     settings |= {"stop_when": stop, "accuracy": defaults.ACCURACY if tol is None else tol} | own.keywords
     session = Session(problem, settings.pop("max_calls", max_calls), noise is not None, settings)
     try:
-        result = session.solve(AUTO if method is None else method, own.solver, callback)
+        return own.shown(session.solve(AUTO if method is None else method, own.solver, callback))
     except BaseException as error:  # also Ctrl-C: what was found until then is not lost
         leave_result(error, session.result_so_far)
         raise
     finally:
         problem.release()
-    return own.shown(result)
 
 
 def scipy_method(
@@ -252,7 +256,7 @@ def _pose(fun: Callable[..., Any], bounds: Any, constraints: Any, joint: bool, g
     rows = stacked(constraints)
     if joint and rows is not None:
         raise ValueError("Expected the constraints from fun with joint=True, got others too: leave one of them out.")
-    params = {name: value for name, value in given.items() if name not in ("x0", "noise") or value is not None}
+    params = {name: value for name, value in given.items() if name not in ("x0", "noise", "seeds") or value is not None}
     return BlackBox(fun, rows, bounds, joint=joint, **params)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from zoviz.core import defaults
 from zoviz.core.errors import OracleError, TimeSpent
 from zoviz.core.ranking import first_by_means, is_feasible
+from zoviz.core.seeds import fresh_seeds
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.threads.stopwatch import Stopwatch
@@ -74,7 +75,6 @@ class Session:
         # A person's own class of problems has no word for a noise that nobody knows.
         unsaid = UNKNOWN if isinstance(problem, Simulation) else "deterministic"
         self._noise_is_known = noise_is_known or problem.analytic or problem.noise != unsaid
-        seed = _whole(self._settings["seed"], "seed", 0)
         self._replicas = _whole(self._settings["replicas"], "replicas", 1)
         if self._max_calls < self._replicas:
             raise ValueError(
@@ -82,7 +82,7 @@ class Session:
                 "raise it."
             )
         self._all_fixed = isinstance(domain, Box) and bool((domain.lower == domain.upper).all())
-        self._streams = Streams(seed + 1, 1)  # of a problem's additive noise; the run's own are of the seed
+        self._streams = Streams(_whole(settings["seed"], "seed", 0) + 1, 1)  # of noise and seeds outside of the run
         seconds = self._settings["seconds"]
         # One clock, the run's too; what is no number is refused with the run's settings.
         self._clock, self._asked = Stopwatch(), False
@@ -174,7 +174,7 @@ class Session:
             Where there is no value at the start, nor at others in its place.
         """
         kept = self._first_values()
-        place, value = kept[-1]
+        place, value, _ = kept[-1]
         if isinstance(value, Failure) or not value.finite:
             raise start.no_value(self._problem, len(kept), value)
         noisy, calls = self._problem.contract != "deterministic", 0
@@ -192,18 +192,20 @@ class Session:
             self._problem.keep(*outcome)
         return Facts(noisy, calls, len(kept)), (place[None], Evaluation(value.f[None], value.h[None]))
 
-    def _first_values(self) -> list[tuple[Array, Evaluation | Failure]]:
-        """Return the run's first starts (n,), to the one that has a value, and their outcomes."""
-        problem, most = self._problem, self._max_calls - REPEATS - RETREATS
-        most = min(self._max_calls, 1 + start.tries(most // self._replicas))
-        kept: list[tuple[Array, Evaluation | Failure]] = []
-        for x, new in islice(start.candidates(problem, Streams(self._settings["seed"], self._replicas)), most):
+    def _first_values(self) -> list[tuple[Array, Evaluation | Failure, np.ndarray | None]]:
+        """Return the run's first starts (n,), to the one that has a value, their outcomes, and the seeds it draws."""
+        problem, streams, xi = self._problem, Streams(self._settings["seed"], 1), None
+        most = start.tries((self._max_calls - REPEATS - RETREATS) // self._replicas)
+        kept: list[tuple[Array, Evaluation | Failure, np.ndarray | None]] = []
+        starts = start.candidates(problem, Streams(self._settings["seed"], self._replicas))
+        for x, new in islice(starts, min(self._max_calls, 1 + most)):
             if not new[0]:
                 continue
             if kept and self._limits.time_spent(self._clock.now) is not None:
                 break
-            kept.append((x[0], self._first_value(x[0])))
-            value = kept[-1][1]
+            xi = problem.draw(0, streams) if problem.seeds and (not kept or problem.contract == "independent") else xi
+            value = self._first_value(x[0], xi)
+            kept.append((x[0], value, xi))
             if isinstance(value, Failure):
                 if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
                     raise value.error
@@ -211,15 +213,17 @@ class Session:
                 break
         return kept
 
-    def _first_value(self, place: Array) -> Evaluation | Failure:
+    def _first_value(self, place: Array, xi: np.ndarray | None) -> Evaluation | Failure:
         if not isinstance(self._problem, Simulation):
             return self._values(place)[0]
         self._asked = True
         with self._clock:
-            return self._problem.probe(place)
+            return self._problem.probe(place, xi)
 
     def _values(self, x: Array) -> tuple[Evaluation, np.ndarray]:
         """Return the values at points (..., n), noise included, which are entered into the best point.
+
+        Of points (..., k, n) each of the k has a new seed, which those of the other axes share.
 
         Returns
         -------
@@ -231,8 +235,7 @@ class Session:
         problem = self._problem
         value, made = self._evaluated(x)
         if problem.contract != "deterministic" and problem.noise_scales.any():
-            noise = problem.noise_scales * problem.draw_noise(self._streams, (value.f.size,))
-            noise = noise.reshape(*value.f.shape, problem.m + 1)
+            noise = problem.noise_scales * problem.draw_noise(self._streams, value.f.shape)[0]
             value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
         count = value.f.size
         self._best.enter(x.reshape(count, -1), Evaluation(value.f.reshape(count), value.h.reshape(count, problem.m)))
@@ -241,13 +244,14 @@ class Session:
     def _evaluated(self, x: Array) -> tuple[Evaluation, np.ndarray]:
         """Return the values at points (..., n), as far as there is time, NaN elsewhere, and where a call was made."""
         points, problem = x.reshape(-1, x.shape[-1]), self._problem
+        seeds = fresh_seeds(self._streams, x.shape[:-1]) if problem.seeds else None
         found = FoundValues(len(points), problem.m, self._check_time)
         try:
             with self._clock:
                 self._check_time()
                 if not problem.pointwise:
-                    return problem.evaluate(x), np.ones(x.shape[:-1], dtype=bool)
-                problem.collect(points, found.enter)
+                    return problem.evaluate(x, seeds), np.ones(x.shape[:-1], dtype=bool)
+                problem.collect(points, found.enter, seeds)
         except TimeSpent:
             pass
         except BaseException:  # likewise, what was found
@@ -289,7 +293,7 @@ class Session:
         if not facts.noisy:
             multipliers = run.result.multipliers[_leader(run.result)]
             return answer._replace(certainty=exact(answer.x, answer.fun, answer.h, multipliers, self._best.tolerance))
-        if calls < 1 or self._problem.contract != "independent" or self._limits.time_spent(self._clock.now) is not None:
+        if calls < 1 or not self._judge.sees_noise or self._limits.time_spent(self._clock.now) is not None:
             return answer
         judged = self._judge.judge(answer.x, calls, self._values, self._streams.generator("certainty"))
         calls, failures = answer.calls + judged.calls, answer.failures + judged.failures

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from zoviz.core.seeds import seeds_of_points
 from zoviz.core.types import Array, Evaluation
 
 
@@ -47,6 +48,13 @@ class Question(NamedTuple):
             np.broadcast_to(place, (*shape, place.shape[-1])).reshape(-1, place.shape[-1]) for place in self.places
         ]
         return np.concatenate(columns, axis=-1)
+
+    @property
+    def seeds(self) -> np.ndarray:
+        """The seed of each of ``points``, (k,), where the sample is of seeds; empty where none is drawn."""
+        if self.sample is None:
+            return np.zeros(0, dtype=np.int64)
+        return seeds_of_points(self.sample, self.places[0].shape[:-1])
 
     @property
     def replicas(self) -> np.ndarray:

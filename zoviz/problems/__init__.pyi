@@ -230,6 +230,7 @@ class BlackBox(_BlackBox):
     on_error: Literal["raise", "fail"]
     variable_names: Sequence[str] | None
     constraint_names: Sequence[str] | None
+    seeds: bool
     noise: Literal["unknown", "deterministic", "common", "independent"]
     noise_scale: float
     noise_distribution: Literal["normal", "student_t"]
@@ -254,6 +255,7 @@ class BlackBox(_BlackBox):
         on_error: Literal["raise", "fail"] = "raise",
         variable_names: Sequence[str] | None = None,
         constraint_names: Sequence[str] | None = None,
+        seeds: bool = False,
         noise: Literal["unknown", "deterministic", "common", "independent"] = "unknown",
         noise_scale: float = 0.0,
         noise_distribution: Literal["normal", "student_t"] = "normal",
@@ -401,6 +403,7 @@ class Executable(_Executable):
     on_error: Literal["raise", "fail"]
     variable_names: Sequence[str] | None
     constraint_names: Sequence[str] | None
+    seeds: bool
     noise: Literal["unknown", "deterministic", "common", "independent"]
     noise_scale: float
     noise_distribution: Literal["normal", "student_t"]
@@ -427,6 +430,7 @@ class Executable(_Executable):
         on_error: Literal["raise", "fail"] = "raise",
         variable_names: Sequence[str] | None = None,
         constraint_names: Sequence[str] | None = None,
+        seeds: bool = False,
         noise: Literal["unknown", "deterministic", "common", "independent"] = "unknown",
         noise_scale: float = 0.0,
         noise_distribution: Literal["normal", "student_t"] = "normal",

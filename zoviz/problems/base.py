@@ -48,6 +48,8 @@ class Problem(Noisy):
     """Columns of a trace that only this problem measures; ``zoviz.runs.engine.columns`` has those of all."""
     keeps_bounds: bool = False
     """Whether X, a box, holds for every call, also those of differences; often a parameter. Otherwise for iterates."""
+    seeds: bool = False
+    """Whether a call takes a seed, which its sample is; of a person's own functions or program a parameter."""
     partial: ClassVar[bool] = False
     """Whether there may be points of X without a value, the start among them."""
     programs: ClassVar[tuple[str, ...]] = ()
@@ -173,8 +175,14 @@ class Problem(Noisy):
         ``evaluation_count`` in it is the number of points that a run has asked for so far.
         """
 
-    def count_constraints(self, place: Array) -> bool:
+    def count_constraints(self, place: Array, xi: Any = None) -> bool:
         """Find out the number of constraints where only a call tells it: at a place (n,) that a run asks for first.
+
+        Parameters
+        ----------
+        place : Array, shape (n,)
+        xi : object, optional
+            The first sample of that run.
 
         Returns
         -------
@@ -188,8 +196,13 @@ class Problem(Noisy):
         """Whether a batch is evaluated point by point, by ``collect``, so that parts of it may be too."""
         return False
 
-    def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
-        """Evaluate points (k, n) one by one, calling ``each`` with index and value as soon as a value is there."""
+    def collect(
+        self, points: Array, each: Callable[[int, Evaluation], object] | None = None, xi: np.ndarray | None = None
+    ) -> Evaluation:
+        """Evaluate points (k, n) one by one, calling ``each`` with index and value as soon as a value is there.
+
+        ``xi`` has the sample of each point, (k,), where they have samples.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not evaluate point by point.")
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:

@@ -47,6 +47,16 @@ def test_numbers_arrive_to_the_last_bit() -> None:
     np.testing.assert_array_equal(value.h[:, 0], x[:, 1])
 
 
+def test_a_seed_in_the_command_is_that_of_the_batch() -> None:
+    problem = Executable(["/bin/sh", "-c", "echo {seed}; cat {input}"], bounds=BOX, m=2)
+    assert problem.seeds and problem.noise == "common"
+    value = problem.evaluate(POINTS[None], np.array([2**31 - 1]))
+    np.testing.assert_array_equal(value.f, [[2.0**31 - 1] * 3])
+    np.testing.assert_array_equal(value.h, POINTS[None])
+    np.testing.assert_array_equal(problem.evaluate(POINTS, np.array([5, 6, 7])).f, [5.0, 6.0, 7.0])
+    assert not Executable("cat {input}", bounds=BOX, m=1).seeds
+
+
 def test_nomads_convention(tmp_path: Path) -> None:
     program = tmp_path / "bb"
     program.write_text('#!/bin/sh\nread a b rest < "$1"\necho "$# -7 0.5 $a 1 text $b$rest"\necho the second line\n')

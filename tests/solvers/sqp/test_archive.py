@@ -143,3 +143,29 @@ def test_the_lowest_point_that_is_surely_inside_counts_its_calls_and_not_the_row
     pairs, tolerance = Pairs(np.array([[1, 2]]), np.empty((0, 2), dtype=np.int64)), np.full(3, 1e-6)
     assert archives.surely_inside(archive._replace(pairs=pairs), tolerance, 3.0).tolist() == [[2.0]]
     assert archives.surely_inside(archive, tolerance, 3.0).shape == (0, 1)
+
+
+def test_calls_that_share_noise_are_kept_by_batches() -> None:
+    points, values = np.array([[0.0], [1.0], [0.0]]), np.array([[1.0, 5.0], [3.0, 6.0], [1.0, 5.0]])
+    one, _ = archives.add(archives.empty(1, values[0], STANDARD), points, values, common=True)
+    one, _ = archives.add(one, points[:2], values[:2] + np.array([10.0, -2.0]), common=True)
+    one, _ = archives.add(one, points[1:2], np.array([[99.0, 99.0]]), common=True)
+    assert one.batches is not None and list(one.batches.numbers) == [0, 0, 1, 1, 2]
+    difference, count = one.batches.difference(points[1], points[0])
+    np.testing.assert_array_equal(difference, [2.0, 1.0])
+    assert count == 2, "only batches that have both points count"
+    assert one.batches.difference(points[1], np.array([7.0]))[1] == 0
+    np.testing.assert_array_equal(one.counts, [2.0, 3.0])
+    half = archives.with_sizes(one, np.array([2.0, 1.0]))
+    assert half.batches is not None
+    np.testing.assert_array_equal(half.batches.difference(points[1], points[0])[0], [1.0, 1.0])
+
+
+def test_the_batches_of_far_points_are_dropped_too() -> None:
+    one = archives.empty(1, np.zeros(1), STANDARD)
+    for i in range(8):
+        place = np.array([[float(i)], [float(i) + 0.5]])
+        one, _ = archives.add(one, place, place, common=True)
+    near = archives.trim(one, np.zeros(1), np.ones(1), 8)
+    assert near.batches is not None and len(near.batches.points) == 6
+    assert near.batches.points.max() < 4.0 and len(near.batches.numbers) == len(near.batches.values) == 6

@@ -16,7 +16,7 @@ def linear_model() -> Model:
     """Return models of f = u_2, h_1 = 10 - u_1 (violated for |u| <= 1) and h_2 = 1.25 u_1 - 0.5, with noise 1e-3."""
     u = np.random.default_rng(0).uniform(-1.0, 1.0, (40, 2))
     values = np.stack([u[:, 1], 10.0 - u[:, 0], 1.25 * u[:, 0] - 0.5], axis=1)
-    data = Data(u, np.abs(u).max(axis=1), np.full(40, 100.0), values)
+    data = Data(u, np.abs(u).max(axis=1), np.full(40, 100.0), values, np.zeros((40, 0)))
     return fit(data, np.full(3, 1e-3), [Prior(0, 0.03, 1e-3)])
 
 

@@ -17,6 +17,7 @@ def misfit(n: int, distance: float, of_noise: float) -> Misfit:
         centre_values=one,
         errors=one,
         centre_errors=one,
+        level_error=0.0 * one,
         noise_errors=of_noise * one,
         bias=0.0 * one,
         noise=0.1 * one,

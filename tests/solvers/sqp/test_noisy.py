@@ -133,3 +133,39 @@ def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began() -> N
     made = played_until(900, arm, begin, function, at, 2)
     assert {batch.purpose for batch in made} == {"replicate", "design", "trial", "race"} and arm.starts > 1
     assert_iterations_can_be_begun_anew(made, begin, function, at, 2)
+
+
+def common(left: int) -> StepContext:
+    return StepContext(SETTINGS, left, 300, 40, True, True, left)
+
+
+class Shared:
+    """An arm of 300 calls, whose batches have noise of size 1 in common."""
+
+    def __init__(self) -> None:
+        self.generator, start = np.random.default_rng(5), np.zeros((2, 2))
+        self.arm = Noisy.start(start, truth(start) + [[0.1], [-0.1]], common(298), SPACE)
+        self.batches = played_until(298, self.arm, begin, self.values, lambda spent: common(298 - spent))
+
+    def values(self, x: Array) -> Array:
+        return truth(x) + self.generator.standard_normal(2) + 0.01 * self.generator.standard_normal((len(x), 2))
+
+
+def test_no_point_comes_twice_in_a_batch_of_shared_noise() -> None:
+    batches = Shared().batches
+    assert all(len(np.unique(one.points, axis=0)) == len(one.points) for one in batches)
+    assert {len(one.points) for one in batches if one.purpose == "replicate"} == {1}
+    sizes = {word: max(len(one.points) for one in batches if one.purpose == word) for word in ("trial", "race")}
+    assert sizes["trial"] == 2 and sizes["race"] > 2, "trials are called with the centre, candidates together"
+    assert sum(len(one.points) for one in batches) == 298
+
+
+def test_an_arm_of_shared_noise_is_begun_anew_at_every_iteration() -> None:
+    start = np.zeros((2, 2))
+    arm = Noisy.start(start, truth(start) + [[0.1], [-0.1]], common(298), SPACE)
+
+    def values(x: Array) -> Array:
+        return truth(x) + np.sin(1e4 * x.sum()) + 0.01 * np.sin(1e5 * x)
+
+    made = played_until(250, arm, begin, values, lambda spent: common(298 - spent))
+    assert_iterations_can_be_begun_anew(made, begin, values, lambda spent: common(298 - spent))

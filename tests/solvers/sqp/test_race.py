@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.solvers.sqp.race import Race
+from zoviz.solvers.sqp.race import Race, SharedNoise
 from zoviz.solvers.sqp.situation import Space
 
 SPACE = Space(np.zeros(1), np.ones(1), np.ones(1), np.zeros(1), np.full(1, 1e-4))
@@ -160,3 +160,49 @@ def leader_after(rounds: int, tried: bool) -> float:
 def test_compromises_lead_the_answer_to_the_boundary() -> None:
     assert leader_after(6, False) == 1.0
     assert 0.16 < leader_after(6, True) < 0.35  # the boundary is at 0.16
+
+
+def shared_race(rounds: int, level: float = 1.0, error: float = 1.0) -> Race:
+    """Two candidates, the second 0.1 lower in f, after rounds of calls that share noise of size 1 each."""
+    generator, noise, one = np.random.default_rng(3), 0.01, race([0.0, -0.1], [-9.0, -9.0], error, 0.01)
+    one = one._replace(shared=SharedNoise.start(2, np.full(2, 1e4), np.full(2, level**2)))
+    for _ in range(rounds):
+        values = np.array([[0.0, -9.0], [-0.1, -9.0]]) + generator.standard_normal(2)
+        one = one.take_values(one.points, values + noise * generator.standard_normal((2, 2)))
+    return one
+
+
+def test_candidates_that_share_noise_are_compared_by_their_differences() -> None:
+    after = shared_race(4)
+    _, error = after.estimates(SPACE)
+    assert after.merit_errors(SPACE, 1)[0] < 0.01, "differences are known to the noise of their own"
+    assert (error > 0.3).all(), "their level is known to that of four batches"
+    assert list(after.eliminate(SPACE).alive) == [False, True] and after.leader(SPACE) == 1
+
+
+def test_a_level_is_known_to_the_root_of_the_number_of_batches() -> None:
+    errors = [shared_race(rounds, level=100.0).estimates(SPACE)[1][0, 0] for rounds in (4, 16)]
+    np.testing.assert_allclose(errors, [0.5, 0.25], rtol=0.02)
+
+
+def test_a_level_that_the_models_know_counts_beside_the_calls() -> None:
+    assert shared_race(4, level=0.01, error=1e-3).estimates(SPACE)[1].max() < 0.02
+
+
+def test_batches_without_shared_noise_are_plain_means() -> None:
+    plain = race([0.0, 0.0], [-1.0, -1.0], 0.5)
+    batched = plain._replace(shared=SharedNoise.start(2, np.zeros(2), np.zeros(2)))
+    values = np.random.default_rng(0).standard_normal((5, 2, 2))
+    for one in values:
+        plain, batched = plain.take_values(plain.points, one), batched.take_values(batched.points, one)
+    for ours, theirs in zip(batched.estimates(SPACE), plain.estimates(SPACE), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    np.testing.assert_allclose(batched.merit_errors(SPACE, 0)[1], plain.merit_errors(SPACE, 0)[1], rtol=1e-9)
+
+
+def test_a_candidate_that_dropped_out_is_not_moved_by_later_batches() -> None:
+    after, dropped = shared_race(4), shared_race(4)
+    for shift in (5.0, -3.0, 4.0):
+        dropped = dropped.take_values(dropped.points[1:], np.array([[shift - 0.1, -9.0]]))
+    estimate, before = dropped.estimates(SPACE)[0], after.estimates(SPACE)[0]
+    assert estimate[0, 0] - estimate[1, 0] == pytest.approx(before[0, 0] - before[1, 0], abs=1e-3)

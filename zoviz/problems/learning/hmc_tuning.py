@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.seeds import draw_seeds, seeds_of_points
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
@@ -27,6 +28,8 @@ LEAST_SIZE = 10.0
 """Effective sample size below which none is told apart (ours): where nothing is accepted there is no slope, and a
 deeper cliff only spoils models of the rest."""
 LIMITS = {"coda": 3.3, "pymc": 2.0}
+_BITS = 53
+"""Of a trial's number."""
 _BLOCK = 16
 """Trials that are in memory at once."""
 
@@ -160,7 +163,7 @@ class HMCTuning(Problem):
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> np.ndarray:
         """Draw the number of a trial, (R, *shape) of int, from which all its randomness follows."""
-        return trial_numbers(streams, shape)
+        return draw_seeds(streams, shape, _BITS)
 
     def settings(self, x: Array, coins: Array | None = None) -> Settings:
         """Return the settings at points x (S, 4), (S,) each; coins (S,) in [0, 1) break ties of rounding L."""
@@ -173,7 +176,7 @@ class HMCTuning(Problem):
 
     def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return the values f (...) and h (..., 2) of trials at x (..., 4), with numbers xi that broadcast to (...)."""
-        points, numbers = flat_trials(x, xi)
+        points, numbers = x.reshape(-1, 4), seeds_of_points(xi, x.shape[:-1])
         parts = [self._run(points[i : i + _BLOCK], numbers[i : i + _BLOCK])[1] for i in range(0, len(points), _BLOCK)]
         size, score, reduction = (np.concatenate(column) for column in zip(*parts, strict=True))
         limits = np.array([self.score_limit, self.reduction_limit])
@@ -189,7 +192,7 @@ class HMCTuning(Problem):
 
     def trials(self, x: Array, count: int = 16, seed: int = 0) -> Diagnostics:
         """Return the diagnostics (count,) of fresh trials at x (4,), off the books."""
-        numbers = trial_numbers(Streams(seed, 1), (count,))[0]
+        numbers = draw_seeds(Streams(seed, 1), (count,), _BITS)[0]
         parts = [
             self._run(np.tile(x, (len(some), 1)), some)[1] for some in np.split(numbers, range(_BLOCK, count, _BLOCK))
         ]
@@ -202,21 +205,6 @@ class HMCTuning(Problem):
         draws, acceptance = sample(self.data, settings, self.gradients, self.chains, generators)
         lengths = self.gradients // settings.leaps
         return draws, diagnose(draws, lengths, settings.burn_in, self.geweke == "coda"), acceptance, settings
-
-
-def trial_numbers(streams: Streams, shape: tuple[int, ...]) -> np.ndarray:
-    """Draw numbers of trials, (R, *shape) of int, each from its replica's sequence."""
-    return (streams.uniform("xi", *shape) * 2**53).astype(np.int64)
-
-
-def flat_trials(x: Array, xi: np.ndarray | None) -> tuple[Array, np.ndarray]:
-    """Return points (S, n) and numbers (S,) of all trials at x (..., n); numbers xi lead the axes, None means 0."""
-    lead = x.shape[:-1]
-    if xi is None:
-        numbers = np.zeros(lead, dtype=np.int64)
-    else:
-        numbers = np.broadcast_to(xi.reshape(xi.shape + (1,) * (len(lead) - xi.ndim)), lead)
-    return x.reshape(-1, x.shape[-1]), numbers.reshape(-1)
 
 
 def generated(seed: int, count: int = 1000, width: int = 24) -> tuple[Array, Array]:

@@ -8,11 +8,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.seeds import draw_seeds, seeds_of_points
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
-from zoviz.problems.learning.hmc_tuning import flat_trials, trial_numbers
 from zoviz.problems.learning.images import CLASSES, DATASETS, DATASETS_DOC, images
 from zoviz.problems.learning.lockstep_networks import Examples, Hyperparameters, Scores, score, train
 
@@ -26,6 +26,8 @@ START = np.array([0.5] * 8 + [0.8] * 3)
 """x0 (ours): the middle of the box, but wide; it learns moderately and is far over the limit."""
 _TRAINING, _SHARE = 0.75, 0.9
 """Share of the images that is for training, and share of these that each network sees."""
+_BITS = 53
+"""Of a training's number."""
 _BLOCK = 32
 """Networks that are trained at once."""
 _ROUND = 16
@@ -133,7 +135,7 @@ class NetworkTuning(Problem):
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> np.ndarray:
         """Draw the number of a training, (R, *shape) of int, from which all its randomness follows."""
-        return trial_numbers(streams, shape)
+        return draw_seeds(streams, shape, _BITS)
 
     def settings(self, x: Array) -> Hyperparameters:
         """Return the hyper-parameters at points x (S, 11), (S,) each."""
@@ -155,14 +157,14 @@ class NetworkTuning(Problem):
 
     def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return errors (...) and excess work (..., 1) at x (..., 11), with numbers xi that broadcast to (...)."""
-        points, numbers = flat_trials(x, xi)
+        points, numbers = x.reshape(-1, 11), seeds_of_points(xi, x.shape[:-1])
         scores = self._scores(points, numbers)
         f = scores.error if self.loss == "error" else scores.loss
         return Evaluation(f.reshape(x.shape[:-1]), (self.work(x) / self.limit - 1.0)[..., None])
 
     def trials(self, x: Array, count: int = 16, seed: int = 0) -> Scores:
         """Return the scores (count,) of freshly trained networks at x (11,), off the books."""
-        return self._scores(np.tile(x, (count, 1)), trial_numbers(Streams(seed, 1), (count,))[0])
+        return self._scores(np.tile(x, (count, 1)), draw_seeds(Streams(seed, 1), (count,), _BITS)[0])
 
     def _scores(self, points: Array, numbers: np.ndarray) -> Scores:
         """Train networks at points (S, 11) with numbers (S,), and score them."""

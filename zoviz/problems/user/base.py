@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from zoviz.core.errors import described
 from zoviz.core.parameters import ABSENT
+from zoviz.core.seeds import draw_seeds, seeds_of_points
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
@@ -26,9 +27,10 @@ _REACHES = (1 / 64, 1 / 16, 1 / 4, 1.0)
 
 
 class _EarlyValue(NamedTuple):
-    """The outcome of a call before the run that asks for it, at its place (n,), and the functions then."""
+    """The outcome of a call before the run that asks for it, at its place (n,), its seed, and the functions then."""
 
     place: Array
+    seed: int
     outcome: Evaluation | Failure
     functions: tuple[Any, ...]
 
@@ -107,6 +109,12 @@ class Simulation(Problem):
         doc="m names, for tables of a design; None: h1, h2 ...",
         metadata=ABSENT,
     )
+    seeds = param.Boolean(
+        default=False,
+        precedence=-1,
+        label="Takes a seed",
+        doc="A call takes a whole number beside x, from which its randomness follows; the points of a batch share it.",
+    )
     noise: param.Selector[str] = param.Selector(
         default=UNKNOWN,
         objects=[UNKNOWN, "deterministic", "common", "independent"],
@@ -122,12 +130,18 @@ class Simulation(Problem):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params | {name: listed(params[name]) for name in ("bounds", "x0") if name in params})
+        self._declare_noise()
         self._early_values: dict[int, _EarlyValue] = {}
         self._m = self.m_constraints
         self._place()
         self._evaluator = self._make_evaluator()
         self._lends_evaluator = False
         self._failure_message = ""
+
+    def _declare_noise(self) -> None:
+        """Have the points of a batch share their seed, unless something else was said."""
+        if self.seeds and self.noise == UNKNOWN:
+            self.noise = "common"
 
     def _place(self) -> None:
         """Set the box and the start by the parameters."""
@@ -137,6 +151,7 @@ class Simulation(Problem):
     def _forget(self, *events: param.parameterized.Event) -> None:
         """Follow parameters that are set later, all that were set together at once."""
         super()._forget(*events)
+        self._declare_noise()
         names = {event.name for event in events}
         if names & {"bounds", "x0"}:
             self._place()
@@ -269,31 +284,45 @@ class Simulation(Problem):
         """End the processes that evaluate; the next evaluation starts new ones."""
         self._evaluator.close()
 
+    def draw(
+        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
+    ) -> np.ndarray | None:
+        """Draw seeds, (R, *shape) of int; None for functions without."""
+        return draw_seeds(streams, shape) if self.seeds else None
+
     def call(self, m: int | None) -> Callable[[Any], Any]:
-        """Return what computes the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
+        """Return what computes a task's value, or a ``Failure``; m None: as many constraints as come."""
         raise NotImplementedError(f"{type(self).__name__} must define call(m).")
 
-    def probe(self, place: Array) -> Evaluation | Failure:
-        """Evaluate at a place (n,) by one call."""
-        with closing(self._outcomes([place])) as outcomes:
+    def _tasks(self, points: Array, xi: np.ndarray | None) -> list[Any]:
+        """Return the points (k, n) one by one, with their seeds (k,), by default 0, where a call takes one."""
+        if not self.seeds:
+            return list(points)
+        return list(zip(points, seeds_of_points(xi, (len(points),)).tolist(), strict=True))
+
+    def probe(self, place: Array, xi: np.ndarray | None = None) -> Evaluation | Failure:
+        """Evaluate at a place (n,) by one call, with a seed xi (1,)."""
+        with closing(self._outcomes(self._tasks(place[None], xi))) as outcomes:
             return next(outcomes)[1]
 
-    def keep(self, place: Array, outcome: Evaluation | Failure) -> None:
-        """Keep the outcome of a call at a place (n,) that was made ahead, for the run that asks for it, once."""
-        self._early_values[id(outcome)] = _EarlyValue(place.copy(), outcome, self._functions)
+    def keep(self, place: Array, outcome: Evaluation | Failure, xi: np.ndarray | None = None) -> None:
+        """Keep the outcome of a call that was made ahead, at a place (n,) with seed xi (1,), for the run that asks."""
+        seed = int(seeds_of_points(xi, (1,))[0])
+        self._early_values[id(outcome)] = _EarlyValue(place.copy(), seed, outcome, self._functions)
 
     @property
     def _functions(self) -> tuple[Any, ...]:
         """The functions that values are of."""
         return ()
 
-    def _take_early_values(self, points: Array) -> dict[int, Evaluation]:
-        """Take the values that are kept for some of the points (k, n), once each: by the points' numbers."""
+    def _take_early_values(self, points: Array, xi: np.ndarray | None) -> dict[int, Evaluation]:
+        """Take the values that are kept for some of the points (k, n) and seeds (k,), once each: by their numbers."""
         if self._m is None:
-            self.count_constraints(points[0])
+            self.count_constraints(points[0], None if xi is None else xi[:1])
         early: dict[int, Evaluation] = {}
+        seeds = seeds_of_points(xi, (len(points),))
         for key, one in tuple(self._early_values.items()):
-            rows = np.flatnonzero((points == one.place).all(axis=1))
+            rows = np.flatnonzero((points == one.place).all(axis=1) & (seeds == one.seed))
             same = all(own is other for own, other in zip(self._functions, one.functions, strict=True))
             # None where another run of the same functions has taken it meanwhile.
             if same and rows.size and int(rows[0]) not in early and self._early_values.pop(key, None) is not None:
@@ -313,10 +342,12 @@ class Simulation(Problem):
             f[rest], h[rest] = others(rest)
         return Evaluation(f, h)
 
-    def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
-        return self._evaluator.outcomes(self.call(self.m), points)
+    def _outcomes(self, tasks: Sequence[Any]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
+        return self._evaluator.outcomes(self.call(self.m), tasks)
 
-    def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
+    def collect(
+        self, points: Array, each: Callable[[int, Evaluation], object] | None = None, xi: np.ndarray | None = None
+    ) -> Evaluation:
         """Evaluate points (k, n) by the evaluator, calling ``each`` as soon as a value is there.
 
         Parameters
@@ -325,20 +356,23 @@ class Simulation(Problem):
         each : callable, optional
             Called with the index and the value of a point as soon as it is there, in whatever order they come, and
             before who evaluated it begins another (but for executors of the user's, which are handed all at once).
+        xi : ndarray of int, shape (k,), optional
+            Their seeds.
 
         Raises
         ------
         OracleError
             For a value of the wrong shape. What a user's functions raise themselves goes through.
         """
-        early = self._take_early_values(points) if len(points) else {}
+        early = self._take_early_values(points, xi) if len(points) else {}
         if each is not None:
             for i, value in early.items():
                 each(i, value)
 
         def others(rest: np.ndarray) -> Evaluation:
             f, h = np.empty(len(rest)), np.empty((len(rest), self.m))
-            with closing(self._outcomes(list(points[rest]))) as outcomes:
+            tasks = self._tasks(points[rest], None if xi is None else xi[rest])
+            with closing(self._outcomes(tasks)) as outcomes:
                 for i, value in outcomes:
                     f[i], h[i] = value = self._failed(value, points[rest[i]]) if isinstance(value, Failure) else value
                     if each is not None:
@@ -347,9 +381,9 @@ class Simulation(Problem):
 
         return self._completed(early, len(points), others)
 
-    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
+    def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return values f (...) and h (..., m) at points (..., n), one by one; raises as ``collect`` does."""
-        f, h = self.collect(x.reshape(-1, self.n))
+        f, h = self.collect(x.reshape(-1, self.n), xi=None if xi is None else seeds_of_points(xi, x.shape[:-1]))
         return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
 
     def _failed(self, failure: Failure, x: Array) -> Evaluation:

@@ -9,6 +9,7 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike
 
+from zoviz.core.seeds import seeds_of_points
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.evaluators import Evaluator, check_workers
@@ -56,6 +57,11 @@ class BlackBox(Simulation):
         ``submit`` (``concurrent.futures``; Dask's ``client.get_executor()``), or anything called as ``map`` is.
     timeout : float, optional
         Seconds after which a call is given up, its process ended, and the point counted as failed.
+    seeds : bool
+        Whether the functions take a seed: ``objective(x, seed)``, and constraints likewise, a whole number below 2^31
+        (with ``vectorised`` an array (...)) from which all their randomness follows. Points of a batch then share it,
+        so that their differences are precise (common random numbers), unless ``noise`` is "independent"; the run's
+        ``seed`` tells them all.
     on_error : str
         "raise": what the function raises, or a useless value (None, text, a wrong shape), ends the run. "fail": the
         point counts as failed, like one with NaN (with ``vectorised``, the batch).
@@ -129,7 +135,7 @@ class BlackBox(Simulation):
             return len(self.constraints)
         return self._counted_at(self.start)
 
-    def count_constraints(self, place: Array) -> bool:
+    def count_constraints(self, place: Array, xi: np.ndarray | None = None) -> bool:
         """Find out the number of constraints, where only a call tells it, by the value at a place (n,).
 
         The value is kept, and is the answer when a run asks for it: no call is made that is not charged.
@@ -147,31 +153,32 @@ class BlackBox(Simulation):
             self._m = len(early.h)
             return True
         try:
-            self._m = self._counted_at(place)
+            self._m = self._counted_at(place, xi)
         except Exception:  # a user's function may raise anything
             if self.on_error == "raise":
                 raise
         return self._m is not None
 
-    def _counted_at(self, place: Array) -> int:
+    def _counted_at(self, place: Array, xi: np.ndarray | None = None) -> int:
         """Return the number of constraints by the value at a place (n,), which is kept."""
-        value = self._evaluator.once(self.call(None), place)
+        (task,) = self._tasks(place[None], xi)
+        value = self._evaluator.once(self.call(None), task)
         if isinstance(value, Evaluation):
             self._m = len(value.h)
-            self.keep(place, value)
+            self.keep(place, value, xi)
             return self._m
         # The objective may fail where the constraints do not; a run that meets the same error says so itself.
         if self.on_error == "fail":
-            self.keep(place, value)
-        alone = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), place)
+            self.keep(place, value, xi)
+        alone = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), task)
         if isinstance(alone, Failure):
             alone.error.add_note("The call was to count the constraints: with m given it is not needed.")
             raise alone.error
         return len(alone.h)
 
-    def probe(self, place: Array) -> Evaluation | Failure:
-        """Evaluate at a place (n,) by one call, after which m is known unless it failed."""
-        value = self._evaluator.once(self.call(self._m), place)
+    def probe(self, place: Array, xi: np.ndarray | None = None) -> Evaluation | Failure:
+        """Evaluate at a place (n,) by one call, with a seed xi (1,), after which m is known unless it failed."""
+        value = self._evaluator.once(self.call(self._m), *self._tasks(place[None], xi))
         if isinstance(value, Evaluation):
             self._m = len(value.h)
         return value
@@ -185,7 +192,7 @@ class BlackBox(Simulation):
         """Whether points are evaluated one by one; False where the functions take several at once."""
         return not self.vectorised
 
-    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
+    def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return values f (...) and h (..., m) of the user's functions at points (..., n), at once or one by one.
 
         Raises
@@ -195,17 +202,17 @@ class BlackBox(Simulation):
             noted.
         """
         if not self.vectorised:
-            return super().evaluate(x)
-        points = x.reshape(-1, self.n)
-        early = self._take_early_values(points)
+            return super().evaluate(x, xi)
+        points, seeds = x.reshape(-1, self.n), seeds_of_points(xi, x.shape[:-1])
+        early = self._take_early_values(points, seeds)
         if not early:
-            return self._together(x)
-        value = self._completed(early, len(points), lambda rest: self._together(points[rest]))
+            return self._together(x, seeds)
+        value = self._completed(early, len(points), lambda rest: self._together(points[rest], seeds[rest]))
         return Evaluation(value.f.reshape(x.shape[:-1]), value.h.reshape(*x.shape[:-1], self.m))
 
-    def _together(self, x: Array) -> Evaluation:
-        """Return the values at points (..., n) of functions that take several at once."""
-        call = self.call(self.m)
+    def _together(self, x: Array, seeds: np.ndarray) -> Evaluation:
+        """Return the values at points (..., n) of functions that take several at once, with seeds (k,) of theirs."""
+        call, task = self.call(self.m), (x, seeds.reshape(x.shape[:-1])) if self.seeds else x
         with SingleBlasThread.released():
-            value = call(x) if self.on_error == "fail" else call.value(x)
+            value = call(task) if self.on_error == "fail" else call.value(task)
         return self._failed(value, x) if isinstance(value, Failure) else value

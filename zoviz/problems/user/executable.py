@@ -14,10 +14,10 @@ from typing import Any, Self
 import param
 from numpy.typing import ArrayLike
 
-from zoviz.core.types import Array, Evaluation, Printed
+from zoviz.core.types import Evaluation, Printed
 from zoviz.evaluation.evaluators import Evaluator, check_workers
 from zoviz.evaluation.function_call import Failure
-from zoviz.evaluation.program import Program, words
+from zoviz.evaluation.program import SEED, Program, words
 from zoviz.evaluation.program_io import outputs
 from zoviz.evaluation.scipy_constraints import Bounds
 from zoviz.problems.user.base import Simulation
@@ -37,6 +37,7 @@ class Executable(Simulation):
         and then h (h <= 0 is feasible). Without ``{input}`` the program reads x from its standard input, without
         ``{output}`` its standard output is read. With a suffix (``{input.json}``) the file's name has it, and JSON
         is written or read: a list of numbers, or an object with f and h. There is no shell: no pipes, no variables.
+        ``{seed}`` stands for a whole number from which all randomness is to follow, as ``seeds`` of a ``BlackBox``.
         Words that name existing files are made absolute.
     bounds, x0
         As for ``BlackBox``.
@@ -117,9 +118,10 @@ class Executable(Simulation):
         log_folder: str | os.PathLike[str] | None = None,
         **params: Any,
     ) -> None:
-        meaning = outputs(output_types, params.pop("m_constraints", m))
+        meaning, parts = outputs(output_types, params.pop("m_constraints", m)), words(command, format)
         super().__init__(
-            command=words(command, format),
+            command=parts,
+            seeds=params.pop("seeds", any(SEED in part for part in parts)),
             bounds=bounds,
             x0=x0,
             m_constraints=len(meaning.h),
@@ -176,8 +178,8 @@ class Executable(Simulation):
         self._program.end()
         super().release()
 
-    def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
-        tasks = [(self._launches.next(), point) for point in points]
+    def _outcomes(self, tasks: Sequence[Any]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
+        tasks = [(self._launches.next(), task) for task in tasks]
         unanswered = len(tasks)
         try:
             with closing(self._evaluator.outcomes(self.call(self.m), tasks)) as outcomes:

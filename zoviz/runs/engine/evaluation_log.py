@@ -26,12 +26,15 @@ class Entry(NamedTuple):
         Why one failed, as a sentence.
     kind : str
         What was asked for, as ``Question.kind``.
+    seed : int
+        With what the point was called, where the problem takes a seed and evaluates point by point; else 0.
     """
 
     x: Array
     values: Array
     note: str = ""
     kind: str = ""
+    seed: int = 0
 
     @property
     def whole(self) -> bool:
@@ -79,18 +82,19 @@ class Log:
         else:
             self._write(ordinal, entry)
 
-    def get(self, ordinal: int, x: Array, kind: str = "") -> Entry | None:
+    def get(self, ordinal: int, x: Array, kind: str = "", seed: int = 0) -> Entry | None:
         """Return the evaluation of points (k, n) with this ordinal; None where it was not made.
 
         Raises
         ------
         ZovizError
-            Where another point has this ordinal: by a single bit is enough.
+            Where another point has this ordinal, or another seed: by a single bit is enough.
         """
         entry = self._entries.get(ordinal)
         if entry is None:
             return None
-        if entry.kind != kind or entry.x.shape != x.shape or entry.x.tobytes() != x.tobytes():
+        same = entry.kind == kind and entry.seed == seed and entry.x.shape == x.shape
+        if not same or entry.x.tobytes() != x.tobytes():
             raise ZovizError(
                 f"Expected the same points as before, got others at evaluation {ordinal}: going on needs a "
                 "step that depends on its state and streams alone, the same problem and the same library versions. "
@@ -128,16 +132,17 @@ class LoggedValues:
             return compute()
         points, kind = question.points, question.kind
         if not kind and self._problem.pointwise:
-            return self._point_by_point(question.ordinal, points, width, found or _nothing)
+            return self._point_by_point(question, points, width, found or _nothing)
         entry = self._logged(question.ordinal, points, kind)
         return (entry or self._enter(question.ordinal, points, compute(), kind)).values
 
     def _point_by_point(
-        self, first: int, points: Array, width: int, found: Callable[[int, Evaluation], object]
+        self, question: Question, points: Array, width: int, found: Callable[[int, Evaluation], object]
     ) -> Array:
-        values, missing = np.empty((len(points), width)), []
+        values, missing, first, drawn = np.empty((len(points), width)), [], question.ordinal, question.seeds
+        seeds = drawn.tolist() if len(drawn) else [0] * len(points)
         for i in range(len(points)):
-            entry = self._logged(first + i, points[i : i + 1], "")
+            entry = self._logged(first + i, points[i : i + 1], "", seeds[i])
             if entry is None:
                 missing.append(i)
             else:
@@ -147,22 +152,22 @@ class LoggedValues:
         def enter(j: int, value: Evaluation) -> None:
             i = missing[j]
             values[i] = np.concatenate([value.f.reshape(1), value.h.reshape(-1)])
-            self._enter(first + i, points[i : i + 1], values[i : i + 1].copy(), "")
+            self._enter(first + i, points[i : i + 1], values[i : i + 1].copy(), "", seeds[i])
             found(i, value)
 
         if missing:
-            self._problem.collect(points[missing], enter)
+            self._problem.collect(points[missing], enter, drawn[missing] if len(drawn) else None)
         return values
 
-    def _logged(self, ordinal: int, points: Array, kind: str) -> Entry | None:
-        entry = self._log.get(ordinal, points, kind)
+    def _logged(self, ordinal: int, points: Array, kind: str, seed: int = 0) -> Entry | None:
+        entry = self._log.get(ordinal, points, kind, seed)
         if entry is not None and entry.note:
             self._problem.restore({"failure_message": entry.note})
         return entry
 
-    def _enter(self, ordinal: int, points: Array, values: Array, kind: str) -> Entry:
+    def _enter(self, ordinal: int, points: Array, values: Array, kind: str, seed: int = 0) -> Entry:
         # A copy: the solver may go on with its array before the log is written.
-        entry = Entry(points.copy(), values, "", kind)
+        entry = Entry(points.copy(), values, "", kind, seed)
         entry = entry if entry.whole else entry._replace(note=self._problem.failure_message)
         self._log.append(ordinal, entry)
         return entry

@@ -48,11 +48,11 @@ def count_constraints(problem: Problem, seed: int, replicas: int, calls: int | N
     """
     if not problem.partial:
         return
-    tried = 0
+    tried, xi = 0, problem.draw(0, Streams(seed, 1))
     for x, new in islice(candidates(problem, Streams(seed, replicas)), 1 + tries(calls)):
         if new[0]:
             tried += 1
-            if problem.count_constraints(x[0]):
+            if problem.count_constraints(x[0], xi):
                 return
     raise no_value(problem, tried)
 

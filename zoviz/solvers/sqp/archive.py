@@ -50,6 +50,47 @@ class Pairs(NamedTuple):
         return values, noise
 
 
+class Batches(NamedTuple):
+    """Calls one by one, where those of a batch share a sample of the noise: their differences are precise.
+
+    Attributes
+    ----------
+    points : Array, shape (K, n)
+    values : Array, shape (K, 1 + m)
+    numbers : ndarray of int, shape (K,)
+        Of the batch of each.
+    """
+
+    points: Array
+    values: Array
+    numbers: np.ndarray
+
+    def difference(self, point: Array, other: Array) -> tuple[Array, int]:
+        """Return the mean difference (1 + m,) of outputs at points (n,) in the batches of both, and their number."""
+        here, there = ((self.points == one).all(axis=1) for one in (point, other))
+        both = np.intersect1d(self.numbers[here], self.numbers[there])
+        common = np.isin(self.numbers, both)
+        sums = [self.values[rows & common].sum(axis=0) for rows in (here, there)]
+        return (sums[0] - sums[1]) / max(len(both), 1), len(both)
+
+
+class Rows(NamedTuple):
+    """What models are fitted to: points (N, n), the calls (N,) that each row is of, their means (N, 1 + m).
+
+    And the numbers of their batches, (N, 1), where batches share noise; (N, 0) elsewhere.
+    """
+
+    points: Array
+    counts: Array
+    means: Array
+    numbers: np.ndarray
+
+    @property
+    def batched(self) -> bool:
+        """Whether batches share noise."""
+        return self.numbers.shape[1] > 0
+
+
 class Archive(NamedTuple):
     """An archive of distinct points, with the mean and the spread of the outputs over the calls at each.
 
@@ -67,6 +108,8 @@ class Archive(NamedTuple):
     largest : float or Array, shape (1 + m,)
         A value beyond it is a failure and no data.
     pairs : Pairs
+    batches : Batches or None
+        The same calls by batches, under common noise.
     """
 
     points: Array
@@ -77,11 +120,20 @@ class Archive(NamedTuple):
     degrees: float
     largest: float | Array
     pairs: Pairs = Pairs(_NONE, _NONE)
+    batches: Batches | None = None
 
     @property
     def noise(self) -> Array:
         """The pooled standard deviation of every output, (1 + m,)."""
         return np.maximum(np.sqrt(self.spread / max(1.0, self.degrees)), _LEAST_NOISE)
+
+    @property
+    def rows(self) -> Rows:
+        """The distinct points; the calls one by one where those of a batch share noise."""
+        if self.batches is None:
+            return Rows(self.points, self.counts, self.means, np.empty((len(self.counts), 0)))
+        points, values, numbers = self.batches
+        return Rows(points, np.ones(len(points)), values, numbers[:, None])
 
     def find(self, point: Array) -> int:
         """Return the place of a point (n,) in the archive, -1 where it is not there."""
@@ -129,7 +181,17 @@ def add(archive: Archive, points: Array, values: Array, common: bool = False) ->
     np.add.at(squares, group, np.square(values[good] - means[group]))
     if common:
         counts, squares = np.ones(q), np.zeros_like(squares)
+        archive = archive._replace(batches=_with_batch(archive.batches, distinct, means))
     return _merge(archive, distinct, counts, means, squares), good
+
+
+def _with_batch(batches: Batches | None, points: Array, values: Array) -> Batches:
+    """Return the batches and another one, of points (q, n) with values (q, 1 + m)."""
+    if batches is None:
+        return Batches(points, values, np.zeros(len(points), dtype=np.int64))
+    number = np.full(len(points), batches.numbers[-1] + 1)
+    joined = zip(batches, (points, values, number), strict=True)
+    return Batches(*(np.concatenate(pair) for pair in joined))
 
 
 def with_rounding(archive: Archive, quantum: Array, c: SQPConstants) -> Archive:
@@ -144,22 +206,31 @@ def with_sizes(archive: Archive, sizes: Array) -> Archive:
         squares=archive.squares / np.square(sizes),
         spread=archive.spread / np.square(sizes),
         largest=archive.largest / sizes,
+        batches=None if archive.batches is None else archive.batches._replace(values=archive.batches.values / sizes),
     )
 
 
 def trim(archive: Archive, centre: Array, scale: Array, capacity: int) -> Archive:
     """Return the archive without the points farthest from a centre (n,), once there are more than ``capacity``."""
+    if archive.batches is not None and len(archive.batches.points) > capacity:
+        keep = _nearest(archive.batches.points, centre, scale, 0.0, capacity)
+        archive = archive._replace(batches=Batches(*(column[keep] for column in archive.batches)))
     if len(archive.counts) <= capacity:
         return archive
-    distance = np.abs((archive.points - centre) / scale).max(axis=1)
-    order = np.argsort(np.log(np.maximum(distance, 1e-300)) - 0.3 * np.log(archive.counts), kind="stable")
-    keep = np.sort(order[: 3 * capacity // 4])
+    keep = _nearest(archive.points, centre, scale, 0.3 * np.log(archive.counts), capacity)
     return archive._replace(
         points=archive.points[keep],
         counts=archive.counts[keep],
         means=archive.means[keep],
         squares=archive.squares[keep],
     )
+
+
+def _nearest(points: Array, centre: Array, scale: Array, bonus: Array | float, capacity: int) -> np.ndarray:
+    """Return the places of the points nearest in the logarithm of the distance less a bonus, 3/4 of the capacity."""
+    distance = np.abs((points - centre) / scale).max(axis=1)
+    order = np.argsort(np.log(np.maximum(distance, 1e-300)) - bonus, kind="stable")
+    return np.sort(order[: 3 * capacity // 4])
 
 
 def _groups(points: Array) -> tuple[Array, np.ndarray]:
@@ -195,6 +266,7 @@ def _merge(archive: Archive, points: Array, counts: Array, means: Array, squares
         degrees,
         archive.largest,
         archive.pairs,
+        archive.batches,
     )
 
 

@@ -117,7 +117,7 @@ def candidate(
     best = minimise(model, np.zeros(m), region, np.zeros(len(region.lower)), penalty)
     for _ in range(2 if m else 0):
         uncertainty = errors * model.standard_error(best.u)[1:] - 0.5 * region.tolerance
-        back_off = np.where(equalities, 0.0, np.minimum(np.maximum(0.0, uncertainty), most * model.noise[1:]))
+        back_off = np.where(equalities, 0.0, np.minimum(np.maximum(0.0, uncertainty), most * model.call_noise[1:]))
         cautious = minimise(model, back_off, region, best.u, penalty)
         shortfall = np.maximum(cautious.values[1:] + back_off, 0.0)[~equalities].max(initial=0.0)
         if shortfall > 0.5 * back_off.max(initial=0.0) + 1e-12:
@@ -139,9 +139,10 @@ class Prediction(NamedTuple):
     Attributes
     ----------
     point : Array, shape (n,)
-    values, centre_values, errors, centre_errors, noise_errors, bias, noise : Array, shape (1 + m,)
-        Of the model at the point and at the centre, with standard errors; the part of the error at the point that is
-        of the calls' noise; the model's own error there; the noise of one call.
+    values, centre_values, errors, centre_errors, level_error, noise_errors, bias, noise : Array, shape (1 + m,)
+        Of the model at the point and at the centre, with standard errors; where calls share noise of the difference,
+        and then the error that all points share; the part of the error at the point that is of the calls' noise; the
+        model's own error there; the noise of one call, or of a difference.
     multipliers, back_off : Array, shape (m,)
     length : float
         |u| of the point relative to the trust region.
@@ -160,6 +161,7 @@ class Prediction(NamedTuple):
     centre_values: Array
     errors: Array
     centre_errors: Array
+    level_error: Array
     noise_errors: Array
     bias: Array
     noise: Array

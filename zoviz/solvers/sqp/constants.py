@@ -90,6 +90,7 @@ class SQPConstants:
     refreshed_up_to: int = 60  # and with so few points; else those that served last
     curvatures: tuple[float, ...] = (0.03, 0.3, 3.0, 30.0, 300.0, 3e3, 3e4)  # prior sds, in units of the noise
     biases: tuple[float, ...] = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)  # of the error at |u| = 1, as |u|^3
+    shared: tuple[float, ...] = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3, 1e4)  # of the noise that a batch shares
     most_biased: float = 0.7  # ratios of the second to the first
     least_biased: float = 0.002  # between which combinations are tried
     diagonal_from: int = 8  # variables, on which a diagonal Hessian is tried, too
@@ -128,6 +129,7 @@ class SQPConstants:
     backed_off: tuple[float, ...] = (0.33, 1.0, 2.0)  # candidates: with so many times the usual back-off
     more_caution: float = 2.0  # where none is confirmed: the next ones' back-off; where all violate: the radius
     inside: float = 3.0  # standard errors by which constraints hold at an answer of last resort
+    beyond: float = 1.1  # times the errors by which a compromise must hold, it is to hold where a batch shares noise
     share_of_calls: float = 1.0 / 3.0  # of those left, a compromise may expect: it and the leader share half of them
 
 

@@ -110,15 +110,15 @@ class Descent:
     def is_stranded(self, archive: Archive, space: Space) -> bool:
         """Return whether so few calls gave values around the centre that nothing can be fitted there."""
         c = space.constants
-        return int((self._reach(archive, space) <= c.farthest).sum()) < 2
+        return int((self._reach(archive.points, space) <= c.farthest).sum()) < 2
 
-    def _reach(self, archive: Archive, space: Space) -> Array:
-        """Return the distances (N,) of the archive's points from the centre, in units of the design's radius."""
-        return np.abs((archive.points - self.centre) / (space.scale * self.spread)).max(axis=1)
+    def _reach(self, points: Array, space: Space) -> Array:
+        """Return the distances (N,) of points (N, n) from the centre, in units of the design's radius."""
+        return np.abs((points - self.centre) / (space.scale * self.spread)).max(axis=1)
 
     def _count_nearby(self, archive: Archive, space: Space) -> int:
         c = space.constants
-        return int((self._reach(archive, space) <= c.nearby).sum())
+        return int((self._reach(archive.points, space) <= c.nearby).sum())
 
     def shrink(self) -> None:
         """Shrink the region after a step whose calls all failed."""
@@ -127,27 +127,35 @@ class Descent:
 
     def fit(self, archive: Archive, space: Space) -> Model:
         """Return the models of all outputs, fitted to the archive's points around the centre."""
-        c = space.constants
-        reach = self._reach(archive, space)
+        c, rows = space.constants, archive.rows
+        reach = self._reach(rows.points, space)
         near = np.flatnonzero(reach <= c.within)
         if len(near) < space.n + 3:
             near = np.argsort(reach, kind="stable")[: space.n + 3]
             near = near[: max(2, int((reach[near] <= c.farthest).sum()))]
-        most = most_points(space.n, c)
+        most, known = most_points(space.n, c), near
         if len(near) > most:
-            order = np.argsort(reach[near] - 0.3 * np.log(archive.counts[near]), kind="stable")
+            order = np.argsort(reach[near] - 0.3 * np.log(rows.counts[near]), kind="stable")
             near = near[order[:most]]
-        values, noise = archive.pairs.joined(archive.means[near], archive.local_noise(reach <= c.within, c))
+        local = self._reach(archive.points, space) <= c.within
+        values, noise = archive.pairs.joined(rows.means[near], archive.local_noise(local, c))
         change = np.ptp(values, axis=0)
         noise = np.where(noise <= c.exact * change, c.least_share * change, noise)
-        u = (archive.points[near] - self.centre) / (space.scale * self.spread)
-        data = Data(u, reach[near], archive.counts[near], values)
-        every = priors(space.n, c)
+        every = priors(space.n, c, rows.batched)
         refresh = self.fits % c.refreshed == 0 or len(near) <= c.refreshed_up_to or not self.priors
-        model = fit(data, noise, every if refresh else self.priors)
+        model = fit(self._data(archive, near, space), noise, every if refresh else self.priors)
+        if rows.batched and len(known) > most:
+            model.level_by(self._data(archive, known, space))
         self.priors = [one for one in every if one in model.priors or one in (every[0], every[8])]
         self.fits += 1
         return model
+
+    def _data(self, archive: Archive, near: np.ndarray, space: Space) -> Data:
+        """Return the archive's rows of these places, in units of the design's radius around the centre."""
+        points, counts, means, numbers = (column[near] for column in archive.rows)
+        u = (points - self.centre) / (space.scale * self.spread)
+        values, _ = archive.pairs.joined(means, archive.noise)
+        return Data(u, self._reach(points, space), counts, values, (numbers == np.unique(numbers)).astype(float))
 
     def predict(self, archive: Archive, space: Space, back_off: float) -> Prediction:
         """Return the prediction for the next trial point, the models' minimiser in the region."""
@@ -168,11 +176,12 @@ class Descent:
             point=space.clip(self.centre + space.scale * spread * best.u),
             values=best.values,
             centre_values=model.value(origin),
-            errors=model.standard_error(best.u),
-            centre_errors=model.standard_error(origin),
-            noise_errors=model.noise_error(best.u),
+            errors=model.standard_error(best.u, not model.batched),
+            centre_errors=model.standard_error(origin, not model.batched),
+            level_error=model.level_error,
+            noise_errors=model.noise_error(best.u, not model.batched),
             bias=model.bias * model.noise * float(np.abs(best.u).max()) ** 3,
-            noise=model.noise,
+            noise=np.sqrt(2.0) * model.noise if model.batched else model.noise,
             multipliers=best.multipliers,
             back_off=best.back_off,
             length=float(np.abs(best.u).max()) / trust,
@@ -186,15 +195,15 @@ class Descent:
         """Accept or refuse a trial, and set the radius and the calls of the next step.
 
         A step is judged by the precision-weighted mean of the model and of the calls; a radius shrinks only where an
-        output differs from its model by more than the noise and the model's own error explain.
+        output differs from its model by more than the noise and the model's own error explain. Where calls share noise,
+        their differences from those at the centre in the same batches count.
         """
-        i, c = archive.find(prediction.point), space.constants
-        if i < 0:  # every call failed
+        c, (call_means, count) = space.constants, self._calls_at(prediction, archive)
+        if not count:  # every call failed
             self.shrink()
             return Verdict(False, prediction.values, np.full(len(prediction.values), np.inf))
-        call_means, _ = archive.pairs.joined(archive.means[i], prediction.noise)
         of_model = np.square(prediction.errors) + np.square(prediction.bias)
-        of_calls = np.square(prediction.noise) / archive.counts[i]
+        of_calls = np.square(prediction.noise) / count
         variance = 1.0 / (1.0 / np.maximum(of_model, 1e-300) + 1.0 / of_calls)
         estimate = variance * (prediction.values / np.maximum(of_model, 1e-300) + call_means / of_calls)
         margin = 2.0 * np.sqrt(of_calls[1:])
@@ -224,7 +233,7 @@ class Descent:
             near = np.maximum(call_means[1:], prediction.values[1:]) + prediction.back_off > -margin
             weighty = prediction.multipliers > 1e-6 * max(1e-9, float(prediction.multipliers.max(initial=0.0)))
             relevant = np.concatenate([[True], weighty | near])
-            misfit = Misfit.of(prediction, call_means, archive.counts[i], archive.degrees, relevant, c.false_alarm)
+            misfit = Misfit.of(prediction, call_means, count, archive.degrees, relevant, c.false_alarm)
             self.after_misfit(misfit, prediction.nearby, c)
         if not limited and decrease > 0.5 * promise and self.limited:
             size, self.limited = self.design_size(context), self.limited - 1
@@ -233,7 +242,17 @@ class Descent:
             self._grow(2.0, c)
         self._stretch(prediction, accepted, space)
         self.centre, self.steps = prediction.point if accepted else self.centre, self.steps + 1
-        return Verdict(accepted, estimate, np.sqrt(variance))
+        return Verdict(accepted, estimate, np.sqrt(variance + np.square(prediction.level_error)))
+
+    def _calls_at(self, prediction: Prediction, archive: Archive) -> tuple[Array, float]:
+        """Return the mean outputs (1 + m,) of the calls at a trial point, and their number; 0 where all failed."""
+        if archive.batches is not None:
+            difference, count = archive.batches.difference(prediction.point, self.centre)
+            return prediction.centre_values + archive.pairs.joined(difference, prediction.noise)[0], count
+        i = archive.find(prediction.point)
+        if i < 0:
+            return prediction.values, 0.0
+        return archive.pairs.joined(archive.means[i], prediction.noise)[0], archive.counts[i]
 
     def after_misfit(self, misfit: Misfit, nearby: int, c: SQPConstants) -> None:
         """Shrink the region where the models' form is wrong; else ask for more points, or for more calls.
@@ -319,7 +338,7 @@ def _visibility(model: Model, matter: np.ndarray, c: SQPConstants) -> tuple[bool
     near, n = np.flatnonzero(model.data.reach <= c.nearby), model.data.u.shape[1]
     if len(near) <= n + 1:
         return True, 0.0
-    linear, quadratic = model.parts(near, np.flatnonzero(matter))
+    linear, quadratic = model.parts(model.data.u[near], np.flatnonzero(matter))
     noise = model.noise[matter]
     few = np.sqrt((n + 1) / len(near) / np.median(model.data.counts[near]))
     visible = bool(((linear + quadratic).std(axis=0) >= 1.5 * noise * few).any())

@@ -8,7 +8,8 @@ calls so far (``archive``); fits quadratic models of f and h to those within rea
 (``candidate.candidate``); calls the minimiser; and judges it against the noise, which sets radius, lengths and the
 number of calls (``Descent.judge``). Two rows of opposite sign are taken for one equality
 (``archive.detected_pairs``). The last tenth of the budget is a race between candidates for the answer by repeated
-calls (``race``).
+calls (``race``). Where the calls of a batch share their noise, no point is called twice in one, trials are called with
+the centre, and differences in batches are told apart from levels (``archive.Batches``, ``race.SharedNoise``).
 """
 
 from __future__ import annotations
@@ -119,7 +120,9 @@ class Noisy:
             The steps of outputs that are rounded.
         """
         c = box.constants
-        archive, _ = archives.add(archives.empty(box.n, values[0], c), points, values, context.common)
+        archive = archives.empty(box.n, values[0], c)
+        for batch in np.split(np.arange(len(points)), len(points)) if context.common else [np.arange(len(points))]:
+            archive, _ = archives.add(archive, points[batch], values[batch], context.common)
         repeats = max(0, int(np.clip(context.budget // 15, *c.replicates)) - len(points))
         value = archive.means[0] if len(archive.means) else values[0]
         several, outputs = context.budget >= c.several_starts * (box.n + 1), values.shape[1]
@@ -159,6 +162,9 @@ class Noisy:
                 self._judge(prediction, context, box)
                 continue
             trial = np.tile(prediction.point, (self._trial_calls(context, box.constants), 1))
+            if context.common:  # each with the centre, from which it differs by less noise
+                pair = np.stack([prediction.point, self.descent.centre])
+                trial = np.tile(pair, ((len(trial) + 1) // 2, 1))
             context = yield from self._call("trial", trial, context, box)
             self._judge(prediction, context, box)
             context = None
@@ -191,10 +197,15 @@ class Noisy:
 
     def _call(self, purpose: str, points: Array, context: StepContext, box: Space) -> Asks:
         """Ask for the values at points (q, n), in batches, into the archive; return the context of the last step."""
+        # Under common noise the calls of one batch at one point are the same: each point once, then each again.
+        times = np.array([(points[:i] == one).all(axis=1).sum() for i, one in enumerate(points)] * context.common)
+        points, times = (
+            (points[np.argsort(times, kind="stable")], np.sort(times)) if context.common else (points, times)
+        )
         while True:
-            # Under common noise the calls of one batch at one point tell nothing of the noise.
-            most = 1 if context.common and purpose == "replicate" else min(context.width, context.left)
-            batch, points = points[:most], points[most:]
+            most = min(context.width, context.left)
+            most = min(most, int((times == times[0]).sum())) if context.common else most
+            batch, points, times = points[:most], points[most:], times[most:]
             # Calls at one point of a rough function would be the same: moved by short ways they see noise.
             rough = len(self.best) and not len(self.quantum)
             places = derivatives.dithered(batch, box, context.generator) if rough else batch
@@ -309,7 +320,7 @@ class Noisy:
             return Basin(np.inf, np.inf, descent.centre, c.first_radius, context.settings.penalty, descent.length)
         model = descent.fit(self.archive, space)
         values = model.value(np.zeros(space.n))
-        uncertainty = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
+        uncertainty = 3.0 * model.call_noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
         excess = max(0.0, float(values[1:].max(initial=0.0) - uncertainty))
         return Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty, descent.length)
 
@@ -320,7 +331,9 @@ class Noisy:
         if len(self.quantum):
             count, repeats = count * repeats, 1
         points = design(descent.centre, descent.spread, count, space, context.generator)
-        if self.archive.find(descent.centre) < 0:
+        if context.common:  # in every batch, so that the level there becomes known
+            points = np.concatenate([descent.centre[None], points])
+        elif self.archive.find(descent.centre) < 0:
             points[0] = descent.centre
         if len(self.quantum):  # corners of the box come again: others of the region for those that are known
             known, reach = np.array([self.archive.find(one) >= 0 for one in points]), descent.spread * space.scale

@@ -14,6 +14,54 @@ from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.situation import Space
 
 _TINY = 1e-300
+_UNKNOWN = 1e-12
+"""The information, in calls, that stands for none."""
+_LEAST_SHARE = 1e-4
+"""Of the variance of differences, what a prediction's own is at least: else the level could not be seen beside it."""
+
+
+class SharedNoise(NamedTuple):
+    """What calls in batches of shared noise tell of k candidates: least squares with a random intercept for each batch.
+
+    Attributes
+    ----------
+    ratio : Array, shape (q,)
+        The variance that a batch shares over that of differences, for each output.
+    level : Array, shape (q,)
+        The variance that the models' predictions share.
+    information, sums : Array, shapes (q, k, k) and (q, k)
+        Matrix and right-hand side of the normal equations, in units of the variance of differences.
+    """
+
+    ratio: Array
+    level: Array
+    information: Array
+    sums: Array
+
+    @classmethod
+    def start(cls, k: int, ratio: Array, level: Array) -> SharedNoise:
+        """Return what is known of k candidates before any call."""
+        return cls(ratio, level, np.zeros((len(ratio), k, k)), np.zeros((len(ratio), k)))
+
+    def with_batch(self, called: np.ndarray, values: Array) -> SharedNoise:
+        """Return the same after a batch of one call at each of ``called`` (k,), of values (k, q), 0 elsewhere."""
+        ones = called.astype(float)
+        share = self.ratio / (1.0 + self.ratio * ones.sum())
+        information = self.information + np.diag(ones) - share[:, None, None] * np.outer(ones, ones)
+        sums = self.sums + values.T - (share * values.sum(axis=0))[:, None] * ones
+        return self._replace(information=information, sums=sums)
+
+    def estimate(self, noise: Array, predicted: Array, precision: Array) -> tuple[Array, Array]:
+        """Return estimates (k, q) and their covariances (q, k, k) from calls, and from predictions (k, q).
+
+        These have precisions (k, q) of their own beside the level's; with precisions of 0 the calls count alone.
+        """
+        variance, unit, own = np.square(noise)[:, None, None], np.eye(len(precision)), precision.T
+        share = 1.0 / (1.0 / np.maximum(self.level, _TINY) + own.sum(axis=1))
+        prior = own[:, :, None] * unit - share[:, None, None] * own[:, :, None] * own[:, None]
+        covariance = np.linalg.inv(self.information / variance + prior + _UNKNOWN / variance * unit)
+        right = self.sums / variance[:, 0] + np.einsum("qkl,lq->qk", prior, predicted)
+        return np.einsum("qkl,ql->kq", covariance, right), covariance
 
 
 class Race(NamedTuple):
@@ -36,6 +84,8 @@ class Race(NamedTuple):
         What the candidates' usual back-offs were multiplied by.
     penalty : float
         Weight of the violation of equalities when candidates are compared.
+    shared : SharedNoise or None
+        What is known of candidates that are called in batches of shared noise.
     """
 
     points: Array
@@ -48,6 +98,7 @@ class Race(NamedTuple):
     equal: np.ndarray
     caution: float = 1.0
     penalty: float = 0.0
+    shared: SharedNoise | None = None
 
     def is_over(self, space: Space, left: int) -> bool:
         """Return whether a race is decided, has none within the tolerance for sure, or a compromise to try."""
@@ -61,16 +112,20 @@ class Race(NamedTuple):
         There is none where no leader is confirmed, and where no candidate outside is better by more than the noise.
         """
         c = space.constants
-        merit, error = self.merits(space)
+        merit = self.merits(space)
         possible, _ = self.excess(space)
         best = self.leader(space)
-        better = merit + c.sure * np.hypot(error, error[best]) < merit[best]
+        better = merit + c.sure * self.merit_errors(space, best) < merit[best]
         outside = better & (possible > 0.0) & (self.counts > 0)
         if possible[best] > 0.0 or not outside.any():
             return []
         nearest = int(np.argmin(np.where(outside, possible, np.inf)))
-        margin = c.sure * self.noise[1:] / np.sqrt(max(c.share_of_calls * left, 1.0)) - space.tolerance
-        h = self.estimates(space)[0][:, 1:] + margin
+        h, error = (one[:, 1:] for one in self.estimates(space))
+        if self.shared is None:
+            margin = c.sure * self.noise[1:] / np.sqrt(max(c.share_of_calls * left, 1.0)) - space.tolerance
+        else:  # further calls hardly lessen what is not known of the level
+            margin = c.beyond * c.sure * error[best] - space.tolerance
+        h = h + margin
         rows = ~self.equal & (h[nearest] > 0.0) & (h[best] < h[nearest])
         share = float((h[nearest, rows] / (h[nearest, rows] - h[best, rows])).max(initial=0.0))
         way = self.points[best] - self.points[nearest]
@@ -99,6 +154,10 @@ class Race(NamedTuple):
                 more = float(mine.sum())
                 means[i] += (values[mine].mean(axis=0) - means[i]) * more / (counts[i] + more)
                 counts[i] += more
+        if self.shared is not None:
+            called = np.array([(good & (points == point).all(axis=1)).any() for point in self.points])
+            outputs = np.array([values[(points == point).all(axis=1)][:1].sum(axis=0) for point in self.points])
+            self = self._replace(shared=self.shared.with_batch(called, np.where(called[:, None], outputs, 0.0)))
         return self._replace(counts=counts, means=means)
 
     def estimates(self, space: Space) -> tuple[Array, Array]:
@@ -107,6 +166,9 @@ class Race(NamedTuple):
         The precision-weighted mean of model and calls; the calls alone where the two are at odds.
         """
         c = space.constants
+        if self.shared is not None:
+            mean, covariance = self._posterior(self.shared, space)
+            return mean, np.sqrt(np.einsum("qkk->kq", covariance))
         counts = np.maximum(self.counts, _TINY)[:, None]
         of_calls = np.square(self.noise) / counts
         of_model = np.maximum(np.square(self.errors), _TINY)
@@ -114,6 +176,17 @@ class Race(NamedTuple):
         precision = np.where(odd & (self.counts[:, None] > 0), 0.0, 1.0 / of_model)
         variance = 1.0 / (precision + 1.0 / of_calls)
         return variance * (precision * self.predicted + self.means / of_calls), np.sqrt(variance)
+
+    def _posterior(self, shared: SharedNoise, space: Space) -> tuple[Array, Array]:
+        """Return the estimates (k, 1 + m) under shared noise, and their covariances (1 + m, k, k)."""
+        counts = np.maximum(self.counts, _TINY)[:, None]
+        of_calls, least = np.square(self.noise) / counts, _LEAST_SHARE * np.square(self.noise)
+        of_model = np.maximum(np.square(self.errors), least)
+        weight = 1.0 / (of_model + of_calls)
+        off = shared.estimate(self.noise, self.predicted, np.zeros_like(of_model))[0] - self.predicted
+        off = off - (weight * off).sum(axis=0) / np.maximum(weight.sum(axis=0), _TINY)  # but for the level
+        odd = (np.square(off) * weight > space.constants.at_odds**2) & (self.counts[:, None] > 0)
+        return shared.estimate(self.noise, self.predicted, np.where(odd, 0.0, 1.0 / of_model))
 
     def excess(self, space: Space) -> tuple[Array, Array]:
         """Return the violations (k,) beyond the tolerance that are possible by the estimates, and the certain."""
@@ -130,19 +203,31 @@ class Race(NamedTuple):
         lower = np.where(self.equal, np.abs(h), h) - c.proof * error - space.tolerance
         return upper.max(axis=1, initial=0.0), lower.max(axis=1, initial=0.0)
 
-    def merits(self, space: Space) -> tuple[Array, Array]:
-        """Return f with a penalty for the violation of equalities, and its standard error, (k,) each.
+    def merits(self, space: Space) -> Array:
+        """Return f with a penalty for the violation of equalities, (k,).
 
         By f alone the candidate would win that misses an equality by the most that noise hides.
         """
-        estimate, error = self.estimates(space)
+        estimate, _ = self.estimates(space)
         violation = np.maximum(estimate[:, 1:], 0.0)[:, self.equal].sum(axis=1)
-        doubt = np.square(error[:, 1:])[:, self.equal].sum(axis=1) / 2.0  # both rows of a pair are one output
-        return estimate[:, 0] + self.penalty * violation, np.sqrt(np.square(error[:, 0]) + self.penalty**2 * doubt)
+        merit: Array = estimate[:, 0] + self.penalty * violation
+        return merit
+
+    def merit_errors(self, space: Space, best: int) -> Array:
+        """Return the standard errors (k,) of the differences of merits from that of one candidate."""
+        if self.shared is None:
+            _, error = self.estimates(space)
+            doubt = np.square(error[:, 1:])[:, self.equal].sum(axis=1) / 2.0  # both rows of a pair are one output
+            error = np.sqrt(np.square(error[:, 0]) + self.penalty**2 * doubt)
+            return np.hypot(error, error[best])
+        _, covariance = self._posterior(self.shared, space)
+        variance = np.einsum("qkk->qk", covariance)
+        variance = np.maximum(variance + variance[:, [best]] - 2.0 * covariance[:, best], 0.0)
+        return np.sqrt(variance[0] + self.penalty**2 * variance[1:][self.equal].sum(axis=0) / 2.0)
 
     def leader(self, space: Space) -> int:
         """Return the index of the best candidate: least merit if surely within the tolerance, else least doubt."""
-        merit, _ = self.merits(space)
+        merit = self.merits(space)
         possible, certain = self.excess(space)
         finite = np.isfinite(self.estimates(space)[0]).all(axis=1) & np.isfinite(possible)
         possible = np.where(finite, possible, np.inf)
@@ -155,12 +240,12 @@ class Race(NamedTuple):
     def eliminate(self, space: Space) -> Race:
         """Return a race without candidates surely beyond the tolerance or surely worse than a feasible leader."""
         c = space.constants
-        merit, error = self.merits(space)
+        merit = self.merits(space)
         possible, certain = self.excess(space)
         best = self.leader(space)
         alive = self.alive & ~((certain > 0.0) & (certain[best] <= 0.0))
         if possible[best] <= 0.0:
-            worse = merit - merit[best] > c.sure * np.hypot(error, error[best])
+            worse = merit - merit[best] > c.sure * self.merit_errors(space, best)
             alive &= ~worse
         alive[best] = True
         return self._replace(alive=alive)
@@ -191,12 +276,15 @@ def begin(
     u = (distinct - descent.centre) / (space.scale * spread)
     forecast = np.array([model.value(one) for one in u])
     reach = np.abs(u).max(axis=1)[:, None]
-    errors = np.hypot([model.standard_error(one) for one in u], model.bias * model.noise * reach**3)
+    of_model = [model.standard_error(one, not model.batched) for one in u]
+    errors = np.hypot(of_model, model.bias * model.noise * reach**3)
     errors = np.where(reach > 2.0, np.inf, errors)  # beyond the data the model says nothing
-    k = len(distinct)
-    no_means = np.zeros((k, 1 + m))
-    alive = np.ones(k, dtype=bool)
-    return Race(distinct, forecast, errors, np.zeros(k), no_means, alive, model.noise, equal, caution, descent.penalty)
+    k, shared = len(distinct), None
+    if model.batched:
+        shared = SharedNoise.start(k, np.square(model.shared), np.square(model.level_error))
+    none, means, alive = np.zeros(k), np.zeros((k, 1 + m)), np.ones(k, dtype=bool)
+    noise, penalty = model.noise, descent.penalty
+    return Race(distinct, forecast, errors, none, means, alive, noise, equal, caution, penalty, shared)
 
 
 def again(

@@ -15,11 +15,15 @@ _FULL, _DIAGONAL = 0, 1
 
 
 class Prior(NamedTuple):
-    """The magnitudes that a model assumes: kind of Hessian (0 full, 1 diagonal), size of curvature and of bias."""
+    """The magnitudes that a model assumes: kind of Hessian (0 full, 1 diagonal), size of curvature and of bias.
+
+    And that of the noise which the calls of a batch share. All are in units of the noise of their differences.
+    """
 
     kind: int
     curvature: float
     bias: float
+    shared: float = 0.0
 
 
 class Data(NamedTuple):
@@ -33,19 +37,26 @@ class Data(NamedTuple):
     counts : Array, shape (N,)
     values : Array, shape (N, q)
         Means of the outputs.
+    batches : Array, shape (N, B)
+        1 for the batch of each point, 0 for the others; no columns where points do not share their noise.
     """
 
     u: Array
     reach: Array
     counts: Array
     values: Array
+    batches: Array
 
 
-def priors(n: int, c: SQPConstants) -> list[Prior]:
-    """Return the priors among which a fit in n variables chooses: kinds of Hessian, curvatures and biases combined."""
+def priors(n: int, c: SQPConstants, common: bool = False) -> list[Prior]:
+    """Return the priors among which a fit in n variables chooses: kinds of Hessian, curvatures and biases combined.
+
+    And sizes of the noise that a batch shares, under ``common`` noise.
+    """
     kinds = ([_FULL] if n <= c.full_up_to else []) + ([_DIAGONAL] if n >= c.diagonal_from else [])
     return [
-        Prior(kind, curvature, bias)
+        Prior(kind, curvature, bias, shared)
+        for shared in (c.shared if common else (0.0,))
         for kind in kinds
         for curvature in c.curvatures
         for bias in c.biases
@@ -132,13 +143,22 @@ class Model:
     selection : list of Prior
         One per output.
     level, noise : Array, shape (q,)
-        What values were centred by and divided by.
+        What values were centred by, and the noise of a call.
+
+    Attributes
+    ----------
+    call_noise, noise : Array, shape (q,)
+        The noise of a call, and that of differences in a batch, over the root of 2.
+    level_error : Array, shape (q,)
+        The standard error that the modelled outputs share at all points, where they share noise; else 0.
     """
 
     def __init__(
         self, data: Data, fits: dict[Prior, Fitted], selection: list[Prior], level: Array, noise: Array
     ) -> None:
         n, q = data.u.shape[1], len(noise)
+        self.shared = np.array([prior.shared for prior in selection])
+        self.call_noise, noise = noise, noise / np.sqrt(1.0 + np.square(self.shared))
         self.data, self.noise, self.priors = data, noise, selection
         self.bias = np.array([prior.bias for prior in selection])
         self._fits = fits
@@ -151,7 +171,7 @@ class Model:
             mine = self._outputs[prior]
             weights = fit.weights[:, mine] * noise[mine]
             self._constant[mine], self._slope[:, mine] = weights[0], weights[1 : n + 1]
-            diagonal, off, dual = fit.features.hessians(weights[n + 1 :])
+            diagonal, off, dual = fit.features.hessians(weights[n + 1 : n + 1 + fit.features.rows.shape[1]])
             part = np.zeros((int(mine.sum()), n, n))
             part[:, np.arange(n), np.arange(n)] = diagonal.T
             part[:, upper[0], upper[1]] = off.T
@@ -160,7 +180,23 @@ class Model:
             if dual.any():
                 self._dual = np.zeros((len(data.u), q)) if self._dual is None else self._dual
                 self._dual[:, mine] = dual
-        self._constant = self._constant + level
+        self._constant, self._levelled = self._constant + level, False
+        self.level_error = self.standard_error(np.zeros(n)) if self.batched else np.zeros(q)
+
+    def level_by(self, data: Data) -> None:
+        """Take the level from all batches of ``data``, more than the slopes are from."""
+        share = data.batches / data.batches.sum(axis=0)
+        linear, quadratic = self.parts(data.u, np.arange(len(self.noise)))
+        of_batches = share.T @ (data.values - self._constant - linear - quadratic)
+        own = np.square(share).T @ (1.0 + np.square(self.bias) * data.reach[:, None] ** 6)
+        weight = 1.0 / (np.square(self.shared) + own)
+        self._constant = self._constant + (weight * of_batches).sum(axis=0) / weight.sum(axis=0)
+        self.level_error, self._levelled = self.noise / np.sqrt(weight.sum(axis=0)), True
+
+    @property
+    def batched(self) -> bool:
+        """Whether the points of a batch share noise."""
+        return self.data.batches.shape[1] > 0
 
     def value(self, u: Array) -> Array:
         """Return the modelled outputs (q,) at a point u (n,)."""
@@ -183,40 +219,54 @@ class Model:
             out = out + (self.data.u * (self._dual @ weights)[:, None]).T @ self.data.u
         return out
 
-    def parts(self, rows: np.ndarray, outputs: np.ndarray) -> tuple[Array, Array]:
-        """Return linear and quadratic parts of some outputs (k,) at some of the data's points (p,), (p, k) each."""
-        u, dense = self.data.u[rows], self._dense[outputs]
+    def parts(self, u: Array, outputs: np.ndarray) -> tuple[Array, Array]:
+        """Return linear and quadratic parts of some outputs (k,) at points (p, n), (p, k) each."""
+        dense = self._dense[outputs]
         quadratic = 0.5 * ((u @ dense) * u).sum(axis=-1).T
         if self._dual is not None:
             quadratic = quadratic + 0.5 * np.square(u @ self.data.u.T) @ self._dual[:, outputs]
         return u @ self._slope[:, outputs], quadratic
 
-    def standard_error(self, u: Array) -> Array:
-        """Return the posterior standard deviations (q,) of the modelled outputs at a point u (n,)."""
+    def standard_error(self, u: Array, level: bool = True) -> Array:
+        """Return the posterior standard deviations (q,) of the modelled outputs at a point u (n,).
+
+        Without the ``level``, of their differences from those at the centre.
+        """
         from scipy import linalg
 
+        if level and self._levelled:
+            return np.hypot(self.standard_error(u, False), self.level_error)
         variance = np.zeros(len(self.noise))
         for prior, fit in self._fits.items():
             row, beyond = fit.features.at(u)
-            whole = np.concatenate([[1.0], u, row])
+            whole = self._row(u, row, level)
             solution = linalg.solve_triangular(fit.factor, whole, lower=True, check_finite=False)
             variance[self._outputs[prior]] = float(solution @ solution) + fit.curvature**2 * beyond
         return np.sqrt(variance) * self.noise
 
-    def noise_error(self, u: Array) -> Array:
+    def _row(self, u: Array, features: Array, level: bool) -> Array:
+        """Return the row of the regression at a point u (n,), or its difference from that at the centre."""
+        return np.concatenate([[1.0 if level else 0.0], u, features, np.zeros(self.data.batches.shape[1])])
+
+    def noise_error(self, u: Array, level: bool = True) -> Array:
         """Return the standard deviations (q,) that the calls' noise alone gives the modelled outputs at a point u (n,).
 
-        More calls lessen it; the rest of the standard error is of curvatures that too few points tell.
+        Without the ``level``, their differences from those at the centre. More calls lessen it; the rest of the
+        standard error is of curvatures that too few points tell.
         """
         from scipy import linalg
 
         n, variance = len(u), np.zeros(len(self.noise))
         for prior, fit in self._fits.items():
             row, _ = fit.features.at(u)
-            whole = np.concatenate([[1.0], u, row])
+            whole, last = self._row(u, row, level), n + 1 + len(row)
             solution = linalg.cho_solve((fit.factor, True), whole, check_finite=False)
-            effect = solution[0] + self.data.u @ solution[1 : n + 1] + fit.features.rows @ solution[n + 1 :]
-            variance[self._outputs[prior]] = float(np.square(fit.precision * effect) @ (1.0 / self.data.counts))
+            effect = solution[0] + self.data.u @ solution[1 : n + 1] + fit.features.rows @ solution[n + 1 : last]
+            of_calls = fit.precision * (effect + self.data.batches @ solution[last:] if self.batched else effect)
+            variance[self._outputs[prior]] = float(np.square(of_calls) @ (1.0 / self.data.counts))
+            if self.batched:
+                of_batches = prior.shared * (of_calls @ self.data.batches)
+                variance[self._outputs[prior]] += float(of_batches @ of_batches)
         return np.sqrt(variance) * self.noise
 
 
@@ -228,7 +278,10 @@ def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
               \mathrm{var}\,e_i = 1 / N_i + t_3^2 |u_i|_\infty^6
 
     in units of the noise, with theta unpenalised. Far points lose weight by the bias t_3 of a cubic term; a linear
-    output gets t_2 near 0 by itself, and is then known to sigma / sqrt(N).
+    output gets t_2 near 0 by itself, and is then known to sigma / sqrt(N). Where the points of a batch b share noise, a
+    random intercept of variance t_4^2 for each batch is added, and the unit is the rest of the noise, sigma / (1 +
+    t_4^2)^(1/2): slopes come from the differences in batches, and the level is known to t_4 over the root of their
+    number.
 
     Parameters
     ----------
@@ -238,7 +291,8 @@ def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
 
     References
     ----------
-    Patterson and Thompson (1971) for restricted likelihood; Rasmussen and Williams (2006), §2.7, for the trend.
+    Patterson and Thompson (1971) for restricted likelihood; Laird and Ware (1982) for random intercepts; Rasmussen and
+    Williams (2006), §2.7, for the trend.
     """
     from scipy import linalg
 
@@ -250,7 +304,8 @@ def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
     fits: dict[Prior, Fitted] = {}
     for kind in sorted({prior.kind for prior in options}):
         features = Features(kind, data.u)
-        rows = np.concatenate([np.ones((len(data.u), 1)), data.u, features.rows], axis=1)
+        rows = np.concatenate([np.ones((len(data.u), 1)), data.u, features.rows, data.batches], axis=1)
+        last = n + 1 + features.rows.shape[1]
         for bias in sorted({prior.bias for prior in options if prior.kind == kind}):
             weight = 1.0 / (1.0 / data.counts + bias**2 * data.reach**6)
             gram, right = (rows * weight[:, None]).T @ rows, (rows * weight[:, None]).T @ values
@@ -258,15 +313,18 @@ def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
             for prior in (one for one in options if one.kind == kind and one.bias == bias):
                 precision = np.full(rows.shape[1], prior.curvature**-2 + guard)
                 precision[: n + 1] = _RIDGE + guard
+                if prior.shared:
+                    precision[last:] = prior.shared**-2 + guard
+                units = np.sqrt(1.0 + prior.shared**2)
                 try:
                     factor = linalg.cholesky(gram + np.diag(precision), lower=True, check_finite=False)
                 except linalg.LinAlgError:
                     continue
-                weights = linalg.cho_solve((factor, True), right, check_finite=False)
-                rest = values - rows @ weights
+                weights = linalg.cho_solve((factor, True), units * right, check_finite=False)
+                rest = units * values - rows @ weights
                 misfit = weight @ np.square(rest) + precision @ np.square(weights)
                 likelihood = -0.5 * misfit + 0.5 * np.log(weight).sum() + 0.5 * np.log(precision[n + 1 :]).sum()
-                likelihood -= np.log(np.diag(factor)).sum()
+                likelihood -= np.log(np.diag(factor)).sum() - (len(values) - n - 1) * np.log(units)
                 gain = likelihood > best + 1e-9
                 if gain.any():
                     best[gain] = likelihood[gain]

@@ -130,7 +130,9 @@ class ZOSQP(LoopSolver):
     Anything else: no h is far more or less noisy than f in its units, g, A and the curvatures are those of a
     regression over all points within reach, constraints are backed off by what is not known of them, the radius
     shrinks only where an output differs from its model by more than the noise explains, trials are called twice while
-    an output has shown no noise, and the last tenth of the budget races a few candidates by repeated calls. Functions
+    an output has shown no noise, and the last tenth of the budget races a few candidates by repeated calls. Under
+    common noise the regression has a random intercept for each batch: slopes and races are as precise as differences in
+    batches, and constraints are backed off by what is not known of their level. Functions
     that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified by differences: when a
     step is first refused, six calls on a short line tell, and from there on roughness is taken for noise, with calls at
     one point moved by random short ways; the best of all points is then the answer. So it is where

@@ -1,0 +1,27 @@
+"""Seeds of simulations: whole numbers, from each of which all the randomness of a call follows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.core.streams import Streams
+
+
+def draw_seeds(streams: Streams, shape: tuple[int, ...], bits: int = 31) -> np.ndarray:
+    """Draw seeds of so many bits, (R, *shape) of int, each from its replica's sequence; any generator takes 31 bits."""
+    seeds: np.ndarray = (streams.uniform("xi", *shape) * 2**bits).astype(np.int64)
+    return seeds
+
+
+def fresh_seeds(streams: Streams, lead: tuple[int, ...]) -> np.ndarray:
+    """Draw a seed for each of the k points (..., k, n) of one replica, flat, which those of the other axes share."""
+    return np.broadcast_to(draw_seeds(streams, lead[-1:])[0], lead).reshape(-1)
+
+
+def seeds_of_points(xi: np.ndarray | None, lead: tuple[int, ...]) -> np.ndarray:
+    """Return the seed of each of the points (*lead, n), flat, where those of xi lead their axes; None means 0."""
+    if xi is None:
+        return np.zeros(int(np.prod(lead)), dtype=np.int64)
+    if xi.size == np.prod(lead):
+        return xi.reshape(-1)
+    return np.broadcast_to(xi.reshape(xi.shape + (1,) * (len(lead) - xi.ndim)), lead).reshape(-1)
