@@ -283,10 +283,9 @@ class Session:
             return self._unsure_answer(noise, leader)
         if noise is not None and noise.outliers:  # the best point that this session has seen may be one
             return self._answer_of_run(run, leader)
-        calls, failures = 0, 0
         if run.status is RunStatus.FINISHED and not facts.noisy:
-            calls, failures = self._retreat(result, reserve)
-        return self._best_answer(calls, failures)
+            return self._best_answer(*self._retreat(result, reserve))
+        return self._best_answer(0, 0)
 
     def _judged(self, answer: Answer, run: Run, facts: Facts, calls: int) -> Answer:
         """Return the answer with its certainty: by further calls under noise, else by what is known."""
