@@ -18,10 +18,6 @@ def fresh_seeds(streams: Streams, lead: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(draw_seeds(streams, lead[-1:])[0], lead).reshape(-1)
 
 
-def seeds_of_points(xi: np.ndarray | None, lead: tuple[int, ...]) -> np.ndarray:
-    """Return the seed of each of the points (*lead, n), flat, where those of xi lead their axes; None means 0."""
-    if xi is None:
-        return np.zeros(int(np.prod(lead)), dtype=np.int64)
-    if xi.size == np.prod(lead):
-        return xi.reshape(-1)
-    return np.broadcast_to(xi.reshape(xi.shape + (1,) * (len(lead) - xi.ndim)), lead).reshape(-1)
+def seeds_of_points(xi: np.ndarray | None, count: int) -> np.ndarray:
+    """Return the seed of each of so many points, flat, where those of xi lead the points' axes; None means 0."""
+    return np.zeros(count, dtype=np.int64) if xi is None else np.repeat(xi.reshape(-1), count // xi.size)

@@ -12,7 +12,6 @@ import numpy as np
 from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent, ZovizError
 from zoviz.core.ranking import ON_BOUNDARY
-from zoviz.core.seeds import seeds_of_points
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, all_finite
@@ -815,8 +814,7 @@ class Oracle:
         """Values at points (..., n), those of ``due``, by the problem, or by who answers in its place."""
         source = self._source
         if source is None and found is not None:
-            seeds = None if sample is None else seeds_of_points(sample, x.shape[:-1])
-            f, h = self._problem.collect(x.reshape(-1, self.n), found.enter, seeds)
+            f, h = self._problem.collect(x.reshape(-1, self.n), found.enter, sample)
             return checked(Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m)), x, self.m)
         if source is None:
             return checked(self._problem.evaluate(x, sample), x, self.m)

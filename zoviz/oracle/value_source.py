@@ -54,7 +54,7 @@ class Question(NamedTuple):
         """The seed of each of ``points``, (k,), where the sample is of seeds; empty where none is drawn."""
         if self.sample is None:
             return np.zeros(0, dtype=np.int64)
-        return seeds_of_points(self.sample, self.places[0].shape[:-1])
+        return seeds_of_points(self.sample, math.prod(self.places[0].shape[:-1]))
 
     @property
     def replicas(self) -> np.ndarray:

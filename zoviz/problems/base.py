@@ -201,7 +201,7 @@ class Problem(Noisy):
     ) -> Evaluation:
         """Evaluate points (k, n) one by one, calling ``each`` with index and value as soon as a value is there.
 
-        ``xi`` has the sample of each point, (k,), where they have samples.
+        ``xi`` has their samples, where they have some, for each point or for as many points after the other.
         """
         raise NotImplementedError(f"{type(self).__name__} does not evaluate point by point.")
 

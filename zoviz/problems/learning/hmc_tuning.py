@@ -176,7 +176,8 @@ class HMCTuning(Problem):
 
     def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return the values f (...) and h (..., 2) of trials at x (..., 4), with numbers xi that broadcast to (...)."""
-        points, numbers = x.reshape(-1, 4), seeds_of_points(xi, x.shape[:-1])
+        points = x.reshape(-1, 4)
+        numbers = seeds_of_points(xi, len(points))
         parts = [self._run(points[i : i + _BLOCK], numbers[i : i + _BLOCK])[1] for i in range(0, len(points), _BLOCK)]
         size, score, reduction = (np.concatenate(column) for column in zip(*parts, strict=True))
         limits = np.array([self.score_limit, self.reduction_limit])

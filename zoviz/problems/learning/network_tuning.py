@@ -157,7 +157,8 @@ class NetworkTuning(Problem):
 
     def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return errors (...) and excess work (..., 1) at x (..., 11), with numbers xi that broadcast to (...)."""
-        points, numbers = x.reshape(-1, 11), seeds_of_points(xi, x.shape[:-1])
+        points = x.reshape(-1, 11)
+        numbers = seeds_of_points(xi, len(points))
         scores = self._scores(points, numbers)
         f = scores.error if self.loss == "error" else scores.loss
         return Evaluation(f.reshape(x.shape[:-1]), (self.work(x) / self.limit - 1.0)[..., None])

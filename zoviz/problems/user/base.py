@@ -298,7 +298,7 @@ class Simulation(Problem):
         """Return the points (k, n) one by one, with their seeds (k,), by default 0, where a call takes one."""
         if not self.seeds:
             return list(points)
-        return list(zip(points, seeds_of_points(xi, (len(points),)).tolist(), strict=True))
+        return list(zip(points, seeds_of_points(xi, len(points)).tolist(), strict=True))
 
     def probe(self, place: Array, xi: np.ndarray | None = None) -> Evaluation | Failure:
         """Evaluate at a place (n,) by one call, with a seed xi (1,)."""
@@ -307,7 +307,7 @@ class Simulation(Problem):
 
     def keep(self, place: Array, outcome: Evaluation | Failure, xi: np.ndarray | None = None) -> None:
         """Keep the outcome of a call that was made ahead, at a place (n,) with seed xi (1,), for the run that asks."""
-        seed = int(seeds_of_points(xi, (1,))[0])
+        seed = int(seeds_of_points(xi, 1)[0])
         self._early_values[id(outcome)] = _EarlyValue(place.copy(), seed, outcome, self._functions)
 
     @property
@@ -320,7 +320,7 @@ class Simulation(Problem):
         if self._m is None:
             self.count_constraints(points[0], None if xi is None else xi[:1])
         early: dict[int, Evaluation] = {}
-        seeds = seeds_of_points(xi, (len(points),))
+        seeds = seeds_of_points(xi, len(points))
         for key, one in tuple(self._early_values.items()):
             rows = np.flatnonzero((points == one.place).all(axis=1) & (seeds == one.seed))
             same = all(own is other for own, other in zip(self._functions, one.functions, strict=True))
@@ -356,22 +356,23 @@ class Simulation(Problem):
         each : callable, optional
             Called with the index and the value of a point as soon as it is there, in whatever order they come, and
             before who evaluated it begins another (but for executors of the user's, which are handed all at once).
-        xi : ndarray of int, shape (k,), optional
-            Their seeds.
+        xi : ndarray of int, optional
+            Their seeds: k, or fewer, each for as many points after the other.
 
         Raises
         ------
         OracleError
             For a value of the wrong shape. What a user's functions raise themselves goes through.
         """
-        early = self._take_early_values(points, xi) if len(points) else {}
+        seeds = None if xi is None else seeds_of_points(xi, len(points))
+        early = self._take_early_values(points, seeds) if len(points) else {}
         if each is not None:
             for i, value in early.items():
                 each(i, value)
 
         def others(rest: np.ndarray) -> Evaluation:
             f, h = np.empty(len(rest)), np.empty((len(rest), self.m))
-            tasks = self._tasks(points[rest], None if xi is None else xi[rest])
+            tasks = self._tasks(points[rest], None if seeds is None else seeds[rest])
             with closing(self._outcomes(tasks)) as outcomes:
                 for i, value in outcomes:
                     f[i], h[i] = value = self._failed(value, points[rest[i]]) if isinstance(value, Failure) else value
@@ -383,7 +384,7 @@ class Simulation(Problem):
 
     def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return values f (...) and h (..., m) at points (..., n), one by one; raises as ``collect`` does."""
-        f, h = self.collect(x.reshape(-1, self.n), xi=None if xi is None else seeds_of_points(xi, x.shape[:-1]))
+        f, h = self.collect(x.reshape(-1, self.n), xi=xi)
         return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
 
     def _failed(self, failure: Failure, x: Array) -> Evaluation:

@@ -203,7 +203,8 @@ class BlackBox(Simulation):
         """
         if not self.vectorised:
             return super().evaluate(x, xi)
-        points, seeds = x.reshape(-1, self.n), seeds_of_points(xi, x.shape[:-1])
+        points = x.reshape(-1, self.n)
+        seeds = seeds_of_points(xi, len(points))
         early = self._take_early_values(points, seeds)
         if not early:
             return self._together(x, seeds)
