@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from zoviz import BlackBox, minimize
+from zoviz.certainty.judge import KEPT, Judge
+from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core.types import Array, Evaluation
-from zoviz.diagnosis.stationarity import Activity, Interval
-from zoviz.minimize.judge import KEPT, Judge
 from zoviz.runs.engine.result import OptimizeResult
 
 BOUNDS, SD = [(-2.0, 2.0)] * 2, 0.01

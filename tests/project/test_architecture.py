@@ -27,6 +27,7 @@ LAYERS = (
     ("solvers/*",),
     ("solvers/**/",),
     ("solvers/portfolio",),
+    ("certainty",),
     ("runs/engine",),
     ("runs/storage",),
     ("runs/*",),

@@ -26,6 +26,7 @@ LAYERS = (
     ("oracle",),
     ("estimators",),
     ("solvers",),
+    ("certainty",),
     ("runs",),
     ("diagnosis",),
     ("studies", "ask_tell", "minimize"),

@@ -11,7 +11,19 @@ import pytest
 
 from helpers.project import ROOT
 
-ROOMS = ("views", "cli", "diagnosis", "runs", "oracle", "estimators", "problems", "solvers", "benchmark", "minimize")
+ROOMS = (
+    "views",
+    "cli",
+    "diagnosis",
+    "runs",
+    "oracle",
+    "estimators",
+    "problems",
+    "solvers",
+    "certainty",
+    "benchmark",
+    "minimize",
+)
 ODD = re.compile(
     r"\b(un)?told\b|\bstrangers?\b|\basked (for|again)\b|\bfor (ever|good)\b|\bbears\b|\bheeded\b|\bhardly\b"
     r"|\bhas come to\b|\bfirst task\b|\btake a look\b|\bcannot see\b|\bstands? still\b|\bticked\b|\bset beside\b",

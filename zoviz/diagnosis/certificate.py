@@ -11,20 +11,10 @@ import numpy as np
 import param
 from scipy.stats import norm
 
-from zoviz.core import defaults
-from zoviz.core.configurable import Configurable
-from zoviz.core.errors import ZovizError
-from zoviz.core.sets import Box
-from zoviz.core.streams import Streams
-from zoviz.core.threads.arithmetic import silent_arithmetic
-from zoviz.core.types import Array, Evaluation
-from zoviz.diagnosis.certainty import Certainty, at_point
-from zoviz.diagnosis.certainty_estimate import certainty, design
-from zoviz.diagnosis.differences import evaluated
-from zoviz.diagnosis.local_model import Calls
-from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
-from zoviz.diagnosis.observed_run import refuse_other_forms
-from zoviz.diagnosis.stationarity import (
+from zoviz.certainty.certainty import Certainty, at_point
+from zoviz.certainty.estimate import certainty, design
+from zoviz.certainty.local_model import Calls
+from zoviz.certainty.stationarity import (
     Activity,
     Interval,
     Multipliers,
@@ -34,6 +24,16 @@ from zoviz.diagnosis.stationarity import (
     solved,
     undetermined,
 )
+from zoviz.core import defaults
+from zoviz.core.configurable import Configurable
+from zoviz.core.errors import ZovizError
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.threads.arithmetic import silent_arithmetic
+from zoviz.core.types import Array, Evaluation
+from zoviz.diagnosis.differences import evaluated
+from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
+from zoviz.diagnosis.observed_run import refuse_other_forms
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.runs.run_view import RunView

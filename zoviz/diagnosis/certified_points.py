@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
+from zoviz.certainty.stationarity import Place
 from zoviz.core import defaults
 from zoviz.core.errors import MissingExtra, ZovizError
 from zoviz.core.registry import discover
@@ -21,7 +22,6 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Certificate, Certifier
-from zoviz.diagnosis.stationarity import Place
 from zoviz.problems.base import Problem
 
 NOISES = (0.0, 1e-4, 1e-2)

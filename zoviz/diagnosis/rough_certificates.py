@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.certainty.stationarity import Multipliers, Place
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Activity, Certificate, Certifier
-from zoviz.diagnosis.stationarity import Multipliers, Place
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from zoviz.certainty.certainty import Certainty
 from zoviz.core.types import Array
-from zoviz.diagnosis.certainty import Certainty
 
 
 class Facts(NamedTuple):

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.certainty.certainty import exact
+from zoviz.certainty.judge import Judge
 from zoviz.core import defaults
 from zoviz.core.errors import OracleError, TimeSpent
 from zoviz.core.ranking import first_by_means, is_feasible
@@ -18,12 +20,10 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array, Evaluation
-from zoviz.diagnosis.certainty import exact
 from zoviz.evaluation.function_call import Failure
 from zoviz.minimize.answer import Answer, Facts
 from zoviz.minimize.best_point import BestPoint
 from zoviz.minimize.callbacks import adapted
-from zoviz.minimize.judge import Judge
 from zoviz.minimize.scipy_arguments import set_options
 from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
 from zoviz.oracle.value_source import FoundValues

@@ -22,12 +22,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from zoviz.certainty.certainty import Certainty
+from zoviz.certainty.estimate import certainty, design
+from zoviz.certainty.local_model import CALLS, FARTHEST, Calls, Design
+from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.diagnosis.certainty import Certainty
-from zoviz.diagnosis.certainty_estimate import certainty, design
-from zoviz.diagnosis.local_model import CALLS, FARTHEST, Calls, Design
-from zoviz.diagnosis.stationarity import Activity, Interval
 from zoviz.papers.robustness.certainty_problems import JUDGED, PROBLEMS, Posed, truth_of
 from zoviz.problems import BlackBox
 from zoviz.runs.run import Run

@@ -10,7 +10,7 @@ import numpy as np
 import panel as pn
 from bokeh.models import ColumnDataSource
 
-from zoviz.diagnosis.certainty import Certainty
+from zoviz.certainty.certainty import Certainty
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import DownloadButton

@@ -5,7 +5,7 @@ from __future__ import annotations
 import panel as pn
 import param
 
-from zoviz.diagnosis.certainty import Certainty
+from zoviz.certainty.certainty import Certainty
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import DRAWER, batched_changes, update_changed

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.certainty import local_model
+from zoviz.certainty.certainty import Certainty, Direction, at_point
+from zoviz.certainty.local_minimum import doubtful_bounds, minimum, programme
+from zoviz.certainty.local_model import CALLS, Calls, Design, LocalModel
+from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.diagnosis import local_model
-from zoviz.diagnosis.certainty import Certainty, Direction, at_point
-from zoviz.diagnosis.local_minimum import doubtful_bounds, minimum, programme
-from zoviz.diagnosis.local_model import CALLS, Calls, Design, LocalModel
-from zoviz.diagnosis.stationarity import Activity, Interval
 from zoviz.solvers.restart_rules import unit_lengths
 from zoviz.solvers.sqp import archive
 from zoviz.solvers.sqp.constants import STANDARD

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from zoviz.certainty.certainty import Certainty
+from zoviz.certainty.estimate import certainty, design
+from zoviz.certainty.local_model import Calls
+from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.diagnosis.certainty import Certainty
-from zoviz.diagnosis.certainty_estimate import certainty, design
-from zoviz.diagnosis.local_model import Calls
-from zoviz.diagnosis.stationarity import Activity, Interval
 
 BOX, SD = Box(np.full(2, -1.0), np.full(2, 1.0)), 0.01
 OPTIMUM, LOWEST, WORTH = np.array([0.6, 0.4]), 0.32, 0.8

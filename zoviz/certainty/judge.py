@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.certainty.certainty import Certainty
+from zoviz.certainty.estimate import certainty, design
+from zoviz.certainty.local_model import CALLS, Calls
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation
-from zoviz.diagnosis.certainty import Certainty
-from zoviz.diagnosis.certainty_estimate import certainty, design
-from zoviz.diagnosis.local_model import CALLS, Calls
 from zoviz.problems.base import Problem
 
 SHARE = 20

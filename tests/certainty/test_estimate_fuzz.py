@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from zoviz.certainty.estimate import certainty, design
+from zoviz.certainty.local_model import Calls
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.diagnosis.certainty_estimate import certainty, design
-from zoviz.diagnosis.local_model import Calls
 
 SHAPES: tuple[Callable[[Array, Array], Array], ...] = (
     lambda z, w: np.sin(z @ w),

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core import defaults
 from zoviz.core.types import Array
-from zoviz.diagnosis.stationarity import Activity, Interval
 
 HALF, DIGIT = 3, 99
 """Calls for half the width, and a tenth of it, beside those that there were: errors fall with the root of the calls,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.certainty.local_model import LocalModel
 from zoviz.core.types import Array
-from zoviz.diagnosis.local_model import LocalModel
 
 NEAR_BOUND, NEAR_ZERO = 1e-7, 1e-6
 """Distance from a bound, in radii, and size of a row of slope 1, that count as 0."""

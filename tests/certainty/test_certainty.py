@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from zoviz.diagnosis.certainty import Certainty, Direction, exact, text_of
-from zoviz.diagnosis.stationarity import Activity, Interval
+from zoviz.certainty.certainty import Certainty, Direction, exact, text_of
+from zoviz.certainty.stationarity import Activity, Interval
 
 
 def noisy() -> Certainty:

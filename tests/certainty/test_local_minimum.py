@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.certainty.local_minimum import minimum, programme
+from zoviz.certainty.local_model import Errors, coefficients
 from zoviz.core.types import Array
-from zoviz.diagnosis.local_minimum import minimum, programme
-from zoviz.diagnosis.local_model import Errors, coefficients
 
 
 class Known:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.certainty.local_model import MOST_RADIUS, REACH, Calls, LocalModel, design, radius_of
 from zoviz.core.types import Array
-from zoviz.diagnosis.local_model import MOST_RADIUS, REACH, Calls, LocalModel, design, radius_of
 
 NOTHING = Calls(np.zeros((0, 2)), np.zeros((0, 2)))
 X, UNIT, WIDE = np.array([0.3, -0.2]), np.ones(2), np.full(2, 5.0)

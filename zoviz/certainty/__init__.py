@@ -1,0 +1,1 @@
+"""How sure an answer is: intervals of values, of the minimum nearby, and of what limits are worth."""
