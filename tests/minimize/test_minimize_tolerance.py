@@ -9,8 +9,8 @@ from zoviz import Run, Store, minimize
 from zoviz.core import defaults
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation
-from zoviz.minimize.best_point import BestPoint
 from zoviz.problems import BlackBox, WeldedBeam
+from zoviz.runs.engine.best_point import BestPoint
 from zoviz.solvers import ZOSQP
 
 BOUNDS = [(-4.0, 4.0)] * 2

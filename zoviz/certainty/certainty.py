@@ -259,6 +259,22 @@ def exact(
     )
 
 
+def unknown(x: Array, f: float, h: Array, reason: str) -> Certainty:
+    """Return the certainty of an answer of which nothing but noisy values is known.
+
+    Parameters
+    ----------
+    x : Array, shape (n,)
+    f : float
+    h : Array, shape (m,)
+    reason : str
+        Why.
+    """
+    outputs = [Interval(float(one), -np.inf, np.inf) for one in (f, *h)]
+    undecided, nothing = [Activity.UNDECIDED] * len(h), np.full(len(h) + 1, np.nan)
+    return at_point(x, outputs, nothing[1:], undecided, nothing, 0, reason)
+
+
 def text_of(interval: Interval) -> str:
     """Return a figure with its interval, to the digits that the interval leaves."""
     value, low, high = interval

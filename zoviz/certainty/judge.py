@@ -63,6 +63,15 @@ class Judge:
         """Keep calls (k, n) at an answer that was chosen before them."""
         self._fresh.append(Calls(x.copy(), value.stacked))
 
+    def snapshot(self) -> list[Array]:
+        """Return the calls that are kept, as checkpoints hold them."""
+        return list(Calls.joined([Calls(*one) for one in self._kept], self._n, self._problem.m)) if self._kept else []
+
+    def restore(self, seen: list[Array]) -> None:
+        """Go on from a ``snapshot``."""
+        self._kept = deque([(seen[0], seen[1])] if seen else [])
+        self._count = len(seen[0]) if seen else 0
+
     def wants(self, budget: int) -> int:
         """Return the fresh calls to be kept for it, of a budget of calls in all."""
         free = self._n if self._box is None else int(self._box.variable.sum())

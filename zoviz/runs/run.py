@@ -18,6 +18,7 @@ from zoviz.core.types import Printed, Sketch
 from zoviz.core.units import Units
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
+from zoviz.runs.engine.answering import Answering
 from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.history import RunHistory
@@ -105,6 +106,9 @@ class Run(RunView):
     curvature_scaling : {"always", "under noise", "never"}
         When a scaled problem's coordinates are stretched until the functions bend alike along them, so that one step
         serves all, by charged calls.
+    judged : bool
+        Whether the answer is chosen and judged as ``minimize`` does: the start is called again to see noise, and calls
+        of the budget are kept in which the answer is chosen under noise, and how sure it is; see ``answer``.
     label : str
         Name for people.
     study, parent : str
@@ -340,8 +344,14 @@ class Run(RunView):
         """The worker that carries the run out, None before its start; its thread alone may change it."""
         return self._history if isinstance(self._history, Worker) else None
 
-    def prepare(self, *observers: RunObserver) -> Worker:
+    def prepare(self, *observers: RunObserver, answering: Answering | None = None) -> Worker:
         """Make the worker of a run that begins, without its first step; ``start`` and ``run`` set it to work.
+
+        Parameters
+        ----------
+        *observers : RunObserver
+        answering : Answering, optional
+            What chooses and judges the answer; default: made for a run that is to be ``judged``.
 
         Raises
         ------
@@ -364,7 +374,9 @@ class Run(RunView):
         logs = spec.checkpoint == EVERY_CALL or begins_anew or (data is not None and bool(data.entries))
         if recorder is not None and logs:
             source = LoggedValues(spec.problem, Log(None if data is None else data.entries, recorder.keep))
-        worker = Worker(spec, source, (*observers, *([] if recorder is None else [recorder])))
+        if answering is None and spec.judged:
+            answering = _answering(spec)
+        worker = Worker(spec, source, (*observers, *([] if recorder is None else [recorder])), answering)
         if recorder is not None and data is not None:
             restore(worker, data.checkpoint, data.trace, data.path, data.journal)
             worker.problem.restore({"evaluation_count": data.evaluation_count})
@@ -434,3 +446,19 @@ class Run(RunView):
     def _points(self) -> Points:
         worker = self.worker
         return super()._points() if worker is None else points_so_far(worker.solver, worker.state, worker.oracle)
+
+
+def _answering(spec: RunSpec) -> Answering:
+    """Return what chooses and judges the answer of a run.
+
+    Raises
+    ------
+    ValueError
+        For a problem whose points have no values to compare.
+    """
+    problem = spec.problem
+    if problem.stochastic or problem.online or problem.form != "constrained":
+        raise ValueError(f"Expected a problem with values f and h for judged=True, got {type(problem).__name__}.")
+    calls = None if spec.calls is None else spec.calls * spec.replicas
+    own = {name: getattr(spec, name) for name in ("seed", "replicas", "seconds", "tolerance")}
+    return Answering(problem, calls, **own)

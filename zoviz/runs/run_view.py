@@ -9,6 +9,7 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.best_design import BestDesign, best_design
+from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.measures import Points
@@ -144,6 +145,11 @@ class RunView(RunSettings):
     def ending(self) -> Ending:
         """Why the run ended; of use once it has."""
         return self._history.ending
+
+    @property
+    def answer(self) -> Answer | None:
+        """The point that was chosen and judged, with how sure it is; None before that, and of a run not ``judged``."""
+        return self._history.answer
 
     @property
     def has_result(self) -> bool:

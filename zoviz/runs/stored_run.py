@@ -18,6 +18,7 @@ from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs import repeat, resume
+from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.checkpoint import ResumeData, points
 from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.history import RunHistory
@@ -62,6 +63,8 @@ class StoredHistory(RunHistory):
         self.trace = _course(connection, record.id, "trace", CAPACITY)
         self.path = _course(connection, record.id, "path", PATH_POINTS)
         self.outcome = _outcome(connection, record.id)
+        if record.status.ended and (judged := _data(connection, record.id, "answer")) is not None:
+            self.answer = Answer.read(judged)
         self.spent_calls = bool(self.outcome and self.outcome["spent_calls"])
         self.ending = Ending(self.outcome["ending"]) if self.outcome else Ending.FAILED
         self.targets = build(settings.targets, settings.replicas)
@@ -325,6 +328,10 @@ def _outcome(connection: Connection, run: str) -> dict[str, Any]:
 
 
 def _snapshot(connection: Connection, run: str, kind: str) -> dict[str, Any]:
-    query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == kind)
-    data = connection.execute(query).scalar()
+    data = _data(connection, run, kind)
     return {} if data is None else unpack(data)
+
+
+def _data(connection: Connection, run: str, kind: str) -> bytes | None:
+    query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == kind)
+    return cast("bytes | None", connection.execute(query).scalar())

@@ -96,6 +96,7 @@ def _state_of(worker: Worker) -> dict[str, Any]:
         "guard": worker.guard.snapshot(),
         "noise": worker.noise.snapshot(),
         "confidence": worker.confidence.snapshot(),
+        "answering": None if worker.answering is None else worker.answering.snapshot(),
     }
 
 
@@ -188,6 +189,8 @@ def _take_state(
         Rows recorded until then.
     """
     worker.problem.restore(state["problem"])
+    if worker.answering is not None and state["answering"] is not None:
+        worker.answering.restore(state["answering"], worker)
     worker.oracle = worker.make_oracle()
     if state["units"] is not None:
         worker.scaled_problem = present_again(worker.problem, worker.oracle, **state["units"])

@@ -12,6 +12,7 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
+from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.steering import Journal
@@ -38,6 +39,8 @@ class RunHistory:
         Whether the budget of calls or samples ended the run, in mid-step.
     ending : Ending
         Why it ended; of use once it has.
+    answer : Answer or None
+        The point that was chosen and judged, where the run does so; None before its end.
     oracle : Oracle or None
         The worker's; None before it has begun.
     trace, path : Trace
@@ -55,6 +58,7 @@ class RunHistory:
     error: BaseException | None = None
     spent_calls: bool = False
     ending: Ending = Ending.FAILED
+    answer: Answer | None = None
     oracle: Oracle | None = None
 
     def __init__(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> None:

@@ -139,6 +139,12 @@ class RunSettings(SharedSettings):
         doc="Another run's measured_units, to take in place of those that would be measured.",
         metadata=ABSENT,
     )
+    judged = param.Boolean(
+        default=False,
+        precedence=-1,
+        label="Judge the answer",
+        doc="Whether calls are kept in which the answer is chosen and judged, as minimize does: how sure it is.",
+    )
     label = param.String(default="", precedence=-1, label="Label", doc="Name for people.", metadata=_LISTED | _ABOUT)
     study = param.String(
         default="",

@@ -22,6 +22,7 @@ from zoviz.oracle.best_point import FirstBest
 from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
+from zoviz.runs.engine.answering import Answering
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
 from zoviz.runs.engine.confidence import BUDGET, Confidence
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_start
@@ -50,11 +51,19 @@ class Worker(RunHistory):
         Who answers the oracle in the problem's place, e.g. a log of paid evaluations.
     observers : iterable of RunObserver
         Told in this order.
+    answering : Answering, optional
+        What chooses and judges the answer.
     """
 
     oracle: Oracle  # made when the run begins, and not there before
 
-    def __init__(self, spec: RunSpec, source: ValueSource | None = None, observers: Iterable[RunObserver] = ()) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        source: ValueSource | None = None,
+        observers: Iterable[RunObserver] = (),
+        answering: Answering | None = None,
+    ) -> None:
         self.problem, self.solver, self.limits = spec.problem, spec.solver, spec.limits
         self.streams = Streams(spec.seed, spec.replicas)
         self.targets, self.stop_at_targets = build(spec.targets, spec.replicas), spec.stop_at_targets
@@ -67,7 +76,8 @@ class Worker(RunHistory):
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
         self.constants: Any = None  # by which the rule chose
         self.unit_sizes, self.curvature_scaling = spec.unit_sizes, spec.curvature_scaling
-        self.iteration, self.clock, self._asked = 0, Stopwatch(), False
+        self.iteration, self._asked = 0, False
+        self.clock = Stopwatch() if answering is None else answering.clock
         self.kept_seconds = 0.0  # of the budget, for who goes on when the run has ended
         self.state: Any = None
         self.info: Any = None
@@ -78,11 +88,16 @@ class Worker(RunHistory):
         self._searches = spec.stop_when != BUDGET or type(spec.solver).searches is not Solver.searches
         self.ending, self.confidence = Ending.FAILED, Confidence(spec.replicas, spec.stop_when, spec.accuracy)
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
-        domain, box = self.problem.domain, as_box(self.problem.domain)
-        unknown = self.problem.noise == UNKNOWN and (box is None or bool(box.variable.any()))  # else one point is all
-        self.noise = NoiseWatch(unknown, domain.n, spec.calls, spec.replicas)
+        self.allow(spec.calls)
         self.scaled_problem = self.problem  # as the solver sees it: in its units
-        self.source, self.observers = source, tuple(observers)
+        self.source, self.answering = source, answering
+        self.observers = (*(() if answering is None else (answering,)), *observers)
+
+    def allow(self, calls: int | None) -> None:
+        """Take a budget of calls for each replica, by which the run also watches for noise that is not known."""
+        self.limits["calls"], box = calls, as_box(self.problem.domain)
+        unknown = self.problem.noise == UNKNOWN and (box is None or bool(box.variable.any()))  # else one point is all
+        self.noise = NoiseWatch(unknown, self.problem.domain.n, calls, self.streams.replicas)
 
     def begin(self) -> None:
         """Tell the observers that work is about to begin; what they raise reaches the thread that starts the run."""

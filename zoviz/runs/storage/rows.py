@@ -129,6 +129,7 @@ _FIGURES = (
 def snapshots(worker: Worker) -> dict[str, bytes]:
     """Return a worker's outcome and checkpoint, by kind."""
     content = {"outcome": outcome(worker), "checkpoint": snapshot(worker)}
+    content["answer"] = None if worker.answer is None else worker.answer.packed()
     return {kind: data for kind, data in content.items() if data is not None}
 
 

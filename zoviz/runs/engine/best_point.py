@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from zoviz.core import defaults
 from zoviz.core.ranking import first, ranks
 from zoviz.core.sets import Set
 from zoviz.core.types import Array, Evaluation
+
+_SEEN = ("tolerance", "_unit", "x", "f", "h", "violation", "points", "_rank")
 
 
 class BestPoint:
@@ -83,6 +88,16 @@ class BestPoint:
             self._rank = rank
             self.x, self.f, self.h = x[i].copy(), rank[1], value.h[i].copy()
             self.violation = float(self.h.max(initial=0.0))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the best point and how points are compared, as checkpoints hold it."""
+        return {name: getattr(self, name) for name in _SEEN}
+
+    def restore(self, seen: Mapping[str, Any]) -> None:
+        """Go on from a ``snapshot``."""
+        self._waiting = None
+        for name in _SEEN:
+            setattr(self, name, seen[name])
 
     def words(self, h: Array) -> str:
         """Return the words on by how much h (m,) violates in the worst of its rows, and what is allowed there."""

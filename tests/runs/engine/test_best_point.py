@@ -8,7 +8,7 @@ import pytest
 from zoviz.core.ranking import first, ranks
 from zoviz.core.sets import Box
 from zoviz.core.types import Evaluation
-from zoviz.minimize.best_point import BestPoint
+from zoviz.runs.engine.best_point import BestPoint
 
 
 @pytest.mark.parametrize("lowest", [0.6, -1.0])
