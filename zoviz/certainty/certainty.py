@@ -19,6 +19,8 @@ LARGEST = 0.5
 """Share of a direction's largest variable from which on another one names it, too."""
 WEAK = 1e-3
 """Share of the largest multiplier below which that of a method says nothing: it may be on its way to 0."""
+_MOST = 8
+"""Rows, and directions, that a sentence lists."""
 _EXACT = 1e-9
 """Width, relative to a figure of at least 1, that is none."""
 _UNKNOWN = Interval(np.nan, -np.inf, np.inf)
@@ -112,6 +114,11 @@ class Certainty:
         return bool((self.noise > 0.0).any())
 
     @property
+    def tells_minimum(self) -> bool:
+        """Whether anything is known of the minimum near the point."""
+        return bool(np.isfinite(self.f_star.value))
+
+    @property
     def halving(self) -> int:
         """Further calls for intervals half as wide; 0 where values repeat."""
         return HALF * self.calls if self.noisy else 0
@@ -129,7 +136,7 @@ class Certainty:
     @property
     def sentence(self) -> str:
         """The certainty in a few plain words."""
-        parts = [f"f(x) {text_of(self.f_x)}", *self._minimum]
+        parts = list(filter(None, [f"f(x) {text_of(self.f_x)}", self.nearby]))
         if self.activity:
             listed = {word: [f"h{j + 1}" for j, one in enumerate(self.activity) if one is word] for word in Activity}
             parts += [f"{word}: {_short(rows)}" for word, rows in listed.items() if rows]
@@ -141,13 +148,22 @@ class Certainty:
     @property
     def minimum(self) -> str:
         """The minimum near the point, and the price of another digit, in a few plain words."""
-        return "; ".join([*self._minimum, *self._rest]) + "."
+        return "; ".join(filter(None, [self.nearby, *self._rest])) + "."
 
     @property
-    def _minimum(self) -> list[str]:
-        if not np.isfinite(self.f_star.value):
-            return []
-        return [f"f* {text_of(self.f_star)}", f"at most {max(self.gain.high, 0.0):.2g} to be gained nearby"]
+    def nearby(self) -> str:
+        """f* and what could still be gained, in a few plain words; empty where nothing is known of them."""
+        if not self.tells_minimum:
+            return ""
+        return f"f* {text_of(self.f_star)}; at most {max(self.gain.high, 0.0):.2g} to be gained nearby"
+
+    @property
+    def along(self) -> str:
+        """How well x is known along the directions that are determined, in a few plain words; empty without any."""
+        known = [one for one in self.directions if not one.flat]
+        parts = [" + ".join(f"x{i + 1}" for i in one.largest) + f" ± {2.0 * one.error:.1g}" for one in known[:_MOST]]
+        more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
+        return f"x along {', '.join(parts)}{more}, in unit lengths" if parts else ""
 
     @property
     def _rest(self) -> list[str]:
@@ -304,4 +320,4 @@ def _round(count: int) -> int:
 
 
 def _short(rows: list[str]) -> str:
-    return ", ".join(rows[:8]) + (f" and {len(rows) - 8} more" if len(rows) > 8 else "")
+    return ", ".join(rows[:_MOST]) + (f" and {len(rows) - _MOST} more" if len(rows) > _MOST else "")

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from zoviz.cli.command import FAILED, FINE, INFEASIBLE, INTERRUPTED, number, say, show
 from zoviz.diagnosis.certificate import Certificate
 from zoviz.oracle.samples import COUNTED
+from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
 from zoviz.runs.run import Run
 
@@ -127,8 +128,9 @@ def report(
     if run.error is not None:
         say(run.message)
     result = run.result
-    feasible = bool(np.isfinite(result.best_fun).any())
-    best = best_replica(run) if feasible else None
+    met = bool(np.isfinite(result.best_fun).any())
+    feasible = met if run.answer is None else run.answer.feasible
+    best = best_replica(run) if met else None
     if as_json:
         show(_document(run, best) | ({} if certificate is None else {"certificate": asdict(certificate)}))
     else:
@@ -141,6 +143,8 @@ def report(
         most = {word: int(getattr(result, name).max()) for name, word in COUNTED.items()}
         counts = [f"{count:,} {word}" for word, count in most.items() if count or word == COUNTED["calls"]]
         print(f"{', '.join(counts)} x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
+        if run.answer is not None and run.answer.certainty is not None:
+            print(run.answer.certainty)
         if certificate is not None:
             print(f"{certificate.sentence}\n{certificate.certainty}")
         if store:
@@ -170,6 +174,11 @@ def _spread(values: np.ndarray) -> str:
     return f"{number(float(values.mean()))}{error}"
 
 
+def _of_answer(answer: Answer) -> dict[str, Any]:
+    sure = answer.certainty
+    return answer._asdict() | {"certainty": None if sure is None else asdict(sure) | {"sentence": sure.sentence}}
+
+
 def _document(run: Run, best: int | None) -> dict[str, Any]:
     result = run.result
     return {
@@ -190,6 +199,7 @@ def _document(run: Run, best: int | None) -> dict[str, Any]:
         "best_fun": None if best is None else result.best_fun[best],
         "best_x": None if best is None else result.best_x[best],
         "best_design": run.best_design.plain(),
+        "answer": None if run.answer is None else _of_answer(run.answer),
         "x": result.x,
         "hits": {f"{target.metric} {target.threshold:g}": target.calls for target in run.hits},
         "parameters": dict(run.parameters),

@@ -36,6 +36,7 @@ from zoviz.diagnosis.measured_slopes import Slopes, cost, slopes
 from zoviz.diagnosis.observed_run import refuse_other_forms
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.answering import leader_of
 from zoviz.runs.run_view import RunView
 
 CLEARLY = 3.0
@@ -147,8 +148,9 @@ class Certificate:
 
     @property
     def _figures(self) -> tuple[str, ...]:
-        sure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.ACTIVE]
-        unsure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNDECIDED]
+        words = self.certainty.activity
+        sure = [f"h{j + 1}" for j, word in enumerate(words) if word is Activity.ACTIVE]
+        unsure = [f"h{j + 1}" for j, word in enumerate(words) if word is Activity.UNDECIDED]
         return (
             self._residual,
             f"violation {_text(self.violation)}" if self.active else "",
@@ -231,11 +233,11 @@ class Certifier(Configurable):
         default=defaults.FEASIBILITY_TOLERANCE, bounds=(0, None), label="Tolerance", doc="Largest |h| that counts as 0."
     )
 
-    def cost(self, problem: Problem) -> tuple[int, int]:
-        """Return the least and the largest number of calls that a certificate takes."""
+    def cost(self, problem: Problem, known: Certainty | None = None) -> tuple[int, int]:
+        """Return the least and the largest number of calls that a certificate takes, with a certainty that is known."""
         n, contract = int(Box.of(problem.domain).variable.sum()), problem.contract
         least, most = cost(n, contract, self.repeats)
-        judging = self._judging(n)
+        judging = self._judging(n) if known is None else 0
         return least + judging * (contract == "independent"), most + judging * (contract != "common")
 
     def _judging(self, n: int) -> int:
@@ -243,7 +245,12 @@ class Certifier(Configurable):
         return FOR_EACH * self.repeats * (n + 1)
 
     def certify(
-        self, problem: Problem, x: Array, seed: int = 0, proceed: Callable[[], object] = lambda: None
+        self,
+        problem: Problem,
+        x: Array,
+        seed: int = 0,
+        proceed: Callable[[], object] = lambda: None,
+        known: Certainty | None = None,
     ) -> Certificate:
         """Certify a point.
 
@@ -258,6 +265,8 @@ class Certifier(Configurable):
         proceed : callable
             Called before every batch of calls, and between the calls of a black box; what it raises ends the
             certificate.
+        known : Certainty, optional
+            That of the point, which is then not estimated again.
 
         Raises
         ------
@@ -277,11 +286,11 @@ class Certifier(Configurable):
             kept.append(Calls(points.copy(), value.stacked))
 
         try:
-            oracle, judged = Oracle(own, streams, proceed=proceed, listeners=[keep]), None
+            oracle, judged = Oracle(own, streams, proceed=proceed, listeners=[keep]), known
             with oracle.purpose(Purpose.CERTIFICATE), silent_arithmetic():
                 measured = slopes(oracle, x, self.repeats)
                 noisy = problem.contract == "independent" or bool((measured.noise > 0.0).any())
-                if noisy and problem.contract != "common" and np.isfinite(measured.value).all():
+                if known is None and noisy and problem.contract != "common" and np.isfinite(measured.value).all():
                     judged = self._judged(oracle, x, kept, streams.generator("certainty"))
         finally:
             own.release()
@@ -291,7 +300,8 @@ class Certifier(Configurable):
                 f"{own.failure_message}".rstrip()
             )
         declared = problem.contract != "deterministic"
-        return self._certificate(place, x, measured, streams.generator("draws"), declared, judged)
+        calls = measured.calls + (judged.calls if judged is not None and known is None else 0)
+        return self._certificate(place, x, measured, streams.generator("draws"), declared, judged, calls)
 
     def _judged(self, oracle: Oracle, x: Array, kept: Sequence[Calls], random: np.random.Generator) -> Certainty:
         """Call points around x (n,), and tell by them and by those that gave slopes how sure the minimum is."""
@@ -309,15 +319,18 @@ class Certifier(Configurable):
         random: np.random.Generator,
         declared: bool,
         judged: Certainty | None,
+        calls: int,
     ) -> Certificate:
         place, h, error = Place(box, x), measured.value[1:], measured.value_error[1:]
         measured, lost = _without_lost(measured)
         _, errors = measured.draws(random, self.draws)
         z = self._quantile(h.size)
         flat = self._unsure(measured)
-        sample = Sample(errors[:, 0], errors[:, 1:], self._may_be_active(h, error) & ~measured.flat[1:])
+        active = _told_by(judged, self._active(h, error, flat))
+        inactive = np.array([word is Activity.INACTIVE for word in active], dtype=bool)
+        allowed = self._may_be_active(h, error) & ~measured.flat[1:] & ~inactive
+        sample = Sample(errors[:, 0], errors[:, 1:], allowed)
         best, counted, floor, low, high = self._stationary(place, measured, sample)
-        active = self._active(h, error, flat)
         doubtful = sample.allowed & np.array([word is Activity.UNDECIDED for word in active], dtype=bool)
         residual = counted
         if doubtful.any():  # without them, the residual is larger and the others' multipliers are other ones
@@ -345,7 +358,7 @@ class Certifier(Configurable):
             flat=measured.flat,
             declared=declared,
             failed=lost,
-            calls=measured.calls + (0 if judged is None else judged.calls),
+            calls=calls,
             confidence=self.confidence,
             certainty=judged or self._known(x, measured, active, (best.y, low, high), flat),
         )
@@ -453,8 +466,25 @@ def certificate_of(
     proceed : callable
         As for ``Certifier.certify``.
     """
-    x = run.result.x[replica]
-    return (Certifier() if certifier is None else certifier).certify(run.problem, x, run.seed, proceed)
+    certifier = Certifier() if certifier is None else certifier
+    known = known_certainty(run, replica, certifier)
+    x = run.result.x[replica] if known is None else known.x
+    return certifier.certify(run.problem, x, run.seed, proceed, known)
+
+
+def known_certainty(run: RunView, replica: int, certifier: Certifier) -> Certainty | None:
+    """Return how sure a run's answer is, where the replica led to it and no more calls are to tell; else None."""
+    sure = None if run.answer is None else run.answer.certainty
+    asked = certifier.repeats > certifier.param["repeats"].default
+    return None if sure is None or asked or replica != leader_of(run.result) or not sure.tells_minimum else sure
+
+
+def _told_by(judged: Certainty | None, words: tuple[Activity, ...]) -> tuple[Activity, ...]:
+    """Return the words for rows: where slopes at the point leave it undecided, what the minimum nearby decides."""
+    if judged is None or not judged.tells_minimum:
+        return words
+    pairs = zip(words, judged.activity, strict=True)
+    return tuple(other if own is Activity.UNDECIDED else own for own, other in pairs)
 
 
 def _without_lost(measured: Slopes) -> tuple[Slopes, int]:

@@ -35,7 +35,7 @@ class NoiseScale(NamedTuple):
 
 def within_noise(snapshot: Snapshot, course: Course, noise: NoiseScale | None) -> bool:
     """Return whether a run ends within the noise of its values, by the noise that is known."""
-    noise = _measured(snapshot, noise)
+    noise = measured(snapshot, noise)
     if noise is None or math.isnan(noise.f) or course.broken:
         return False
     if course.last(course.violation) > WITHIN * noise.h:
@@ -58,21 +58,21 @@ def at_noise_floor(snapshot: Snapshot, course: Course, noise: NoiseScale | None)
     noise : NoiseScale, optional
         None: the values are not noisy.
     """
-    declared, noise = noise, _measured(snapshot, noise)
+    declared, noise = noise, measured(snapshot, noise)
     if declared is None or noise is None:
         return ""
     if math.isnan(noise.f):
         sigma = _white_noise(_late_objectives(snapshot, course))
         # Constraints are no more violated than the objective's noise has it: nothing else is known of theirs.
         quiet = math.isfinite(sigma) and course.last(course.violation) <= WITHIN * sigma
-        return _said(sigma, measured=True) if quiet else ""
+        return said(sigma, measured=True) if quiet else ""
     if not within_noise(snapshot, course, noise):
         return ""
     deep = course.measure == "gap" and course.middle(course.distance) <= noise.f
-    return "" if _falls(course) and not deep else _said(noise.f, measured=math.isnan(declared.f))
+    return "" if _falls(course) and not deep else said(noise.f, measured=math.isnan(declared.f))
 
 
-def _measured(snapshot: Snapshot, noise: NoiseScale | None) -> NoiseScale | None:
+def measured(snapshot: Snapshot, noise: NoiseScale | None) -> NoiseScale | None:
     """Return the noise, of a size that the method has measured where nobody has declared it; that of h as that of f."""
     if noise is None or not math.isnan(noise.f) or names.VALUE_NOISE not in snapshot.columns:
         return noise
@@ -81,7 +81,8 @@ def _measured(snapshot: Snapshot, noise: NoiseScale | None) -> NoiseScale | None
     return NoiseScale(sigma, sigma)
 
 
-def _said(sigma: float, *, measured: bool) -> str:
+def said(sigma: float, *, measured: bool) -> str:
+    """Return the words for a run at its floor, with the noise of a value of f."""
     return f"At the noise floor (σ {f'about {sigma:.1g}, measured' if measured else f'= {sigma:g}'})"
 
 

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.certainty.estimate import CLEARLY
 from zoviz.core import defaults
 from zoviz.core.types import Array
 from zoviz.diagnosis.course import BARELY, OUTSIDE, Course, course_of, percentile, rows_before
-from zoviz.diagnosis.noise_floor import NoiseScale, at_noise_floor, within_noise
+from zoviz.diagnosis.noise_floor import NoiseScale, at_noise_floor, measured, said, within_noise
 from zoviz.runs.engine import columns as names
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import Ending, RunStatus, Target
@@ -106,11 +107,14 @@ class RunContext(NamedTuple):
         Whether a budget ended it.
     has_steps : bool
         Whether its method has steps that a person may set.
+    noisy_violation : bool
+        Whether the violation in its trace is of noisy values, so that what is within the noise is none.
     """
 
     noise: NoiseScale | None = None
     budget_spent: bool = False
     has_steps: bool = True
+    noisy_violation: bool = False
 
 
 UNKNOWN = RunContext()
@@ -154,6 +158,9 @@ def verdict(
     >>> verdict(run.trace.snapshot()).word
     <Word.CONVERGING: 'converging'>
     """
+    noise = measured(snapshot, context.noise) if context.noisy_violation else None
+    if noise is not None and math.isfinite(noise.h):
+        tolerance = max(tolerance, CLEARLY * noise.h)
     journal = list(changes)
     last = journal[-1] if journal and rows_before(snapshot, journal[-1].iteration) else None
     whole = course_of(snapshot, tolerance, constrained)
@@ -261,6 +268,9 @@ def verdict_of(run: RunView, constrained: bool | None = None) -> Verdict:
     by_itself = run.status is RunStatus.FINISHED and run.ending is Ending.SOLVED
     if by_itself and judged.word in (Word.EARLY, Word.SETTLED, Word.BUDGET_ENDED):  # no optimum is known to judge by
         judged = Verdict(Word.SOLVED, "Solved: the search has ended, and its answer stands.")
+    sure = None if run.answer is None else run.answer.certainty
+    if run.ending is Ending.NOISE_FLOOR and sure is not None:
+        judged = Verdict(Word.NOISE_FLOOR, f"{said(float(sure.noise[0]), measured=True)}: {sure.nearby}.")
     if not ended:
         return judged
     return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
@@ -270,7 +280,13 @@ def context_of(run: RunView) -> RunContext:
     """Return what is known of a live or stored run; nothing is made again, which might call a person's functions."""
     problem, solver = _values(run, "problem"), _values(run, "solver")
     spent = run.status is RunStatus.FINISHED and (run.spent_calls or run.progress.fraction >= 1.0)
-    return RunContext(_noise(problem), spent, any(name.endswith("_step") for name in solver))
+    sure = None if run.answer is None else run.answer.certainty
+    noise = _noise(problem)
+    if sure is not None and sure.noisy:
+        noise = NoiseScale(float(sure.noise[0]), float(sure.noise[1:].max(initial=0.0)))
+    # A stored run's problem is not made again.
+    of_values = run.answer is not None or (getattr(run, "recipe", None) is None and not run.problem.analytic)
+    return RunContext(noise, spent, any(name.endswith("_step") for name in solver), of_values)
 
 
 def _values(run: RunView, part: str) -> Mapping[str, Any]:

@@ -106,7 +106,7 @@ class Session:
         answering.reason = reason
         self._finish(run, None if call is None else self._observer(call, run))
         notes = [reason, run.message, "" if run.state is None else run.solver.closing_note(run.state)]
-        return self._folded(answering.answer or answering.best_answer(), type(run.solver).__name__, run, notes)
+        return self._folded(run.answer or answering.best_answer(), type(run.solver).__name__, run, notes)
 
     def _finish(self, run: Run, observer: Callable[[], None] | None) -> None:
         """Carry out a run, and have its answer chosen and judged."""

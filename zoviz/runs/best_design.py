@@ -13,6 +13,7 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.core.units import as_box
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.measures import Points
 
 
@@ -88,8 +89,8 @@ class BestDesign(NamedTuple):
         return "\n".join([f"{self.kind[:1].upper()}{self.kind[1:]}: f = {self.f:.10g}", *rows])
 
 
-def best_design(problem: Problem, points: Points, tolerance: float | Array) -> BestDesign:
-    """Return the best design: the best feasible point queried; where there is none, the iterate that violates least.
+def best_design(problem: Problem, points: Points, tolerance: float | Array, answer: Answer | None = None) -> BestDesign:
+    """Return the best design: the run's answer, else the best feasible point queried, else the least violating iterate.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ def best_design(problem: Problem, points: Points, tolerance: float | Array) -> B
     points : Points
     tolerance : float or Array, shape (m,)
         Largest h that counts as feasible.
+    answer : Answer, optional
+        That was chosen and judged at the run's end.
     """
     known = np.isfinite(points.best_fun)
     if known.any():
@@ -115,6 +118,8 @@ def best_design(problem: Problem, points: Points, tolerance: float | Array) -> B
     variables, constraints = problem.labels
     middle = middle if np.isfinite(middle) else np.nan
     ends = box.lower, box.upper
+    if answer is not None:
+        x, f, h, feasible, kind = answer.x, answer.fun, answer.h, answer.feasible, answer.kind
     return BestDesign(kind, variables, constraints, x, *ends, float(f), h, feasible, r, len(known), middle)
 
 

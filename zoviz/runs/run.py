@@ -443,6 +443,10 @@ class Run(RunView):
         sketch = self.worker.solver.sketch(self.worker.state)
         return sketch if sketch is None or self.units is None else self.units.sketch(sketch)
 
+    @property
+    def _named_problem(self) -> Problem:
+        return self.problem if self.worker is None else self.worker.problem
+
     def _points(self) -> Points:
         worker = self.worker
         return super()._points() if worker is None else points_so_far(worker.solver, worker.state, worker.oracle)

@@ -170,9 +170,14 @@ class RunView(RunSettings):
 
     @property
     def best_design(self) -> BestDesign:
-        """The best point so far with its constraints, by their names; printed, it is a table."""
+        """The answer, or the best point so far, with its constraints by their names; printed, it is a table."""
         self._check_result()
-        return best_design(self.problem, self._points(), self.tolerances)
+        return best_design(self._named_problem, self._points(), self.tolerances, self.answer)
+
+    @property
+    def _named_problem(self) -> Problem:
+        """The problem, with as many constraints as it turned out to have."""
+        return self.problem
 
     def _points(self) -> Points:
         """Return the points among which the best design is."""

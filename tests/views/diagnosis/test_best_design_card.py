@@ -7,10 +7,13 @@ import json
 
 import numpy as np
 
-from zoviz import Run
+from helpers.waiting import until
+from zoviz import Run, minimize
 from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Certifier
-from zoviz.problems import BlackBox, ConexQCQP, WeldedBeam
+from zoviz.diagnosis.verdict import Word, verdict_of
+from zoviz.problems import BlackBox, ConexQCQP, StochasticQP, WeldedBeam
+from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOCEG
 from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html
 
@@ -61,11 +64,42 @@ def test_the_downloads_have_the_whole_design() -> None:
     np.testing.assert_array_equal(list(json.loads(plain)["x"].values()), run.best_design.x)
 
 
+def test_of_a_run_on_a_persons_functions_the_card_has_the_answer_and_how_sure_it_is_by_itself() -> None:
+    def simulate(x: Array) -> tuple[float, Array]:
+        return float((x[0] - 1.0) ** 2 + (x[1] - 0.8) ** 2), np.array([x[0] + x[1] - 1.0])
+
+    bounds, noise = [(-2.0, 2.0)] * 2, {"noise": "independent", "noise_scale": 1e-2}
+    problem = BlackBox(simulate, bounds=bounds, x0=[0.0, 0.0], joint=True, **noise)
+    run = Run(problem, "ZOSQP", replicas=1, calls=1500, judged=True, seed=5)
+    run.run()
+    card = BestDesignCard()
+    card.update(run)
+    result, shown = minimize(problem, method="ZOSQP", max_calls=1500, seed=5), html.unescape(card.table.object)
+    assert card.design is not None and card.design.f == result.fun and f"{result.fun:.10g}" in shown
+    np.testing.assert_array_equal(card.design.x, result.x)
+    assert result.certainty.minimum in shown and result.certainty.along in shown and "x* " in shown
+    assert verdict_of(run).word is Word.NOISE_FLOOR and run.ending == result.status == Ending.NOISE_FLOOR
+
+
+def test_of_a_run_on_zovizs_own_problem_a_thread_finds_it_out() -> None:
+    run = Run(ConexQCQP(n=4, noise="independent", noise_scale=1e-2), ZOCEG(), replicas=1, iterations=300)
+    run.run()
+    card, calls = BestDesignCard(), run.result.calls.copy()
+    card.update(run)
+    assert "being found out" in card.table.object
+    until(lambda: card.update(run) or "to be gained nearby" in card.table.object)
+    assert (run.result.calls == calls).all() and "a unit is worth" in card.table.object
+    stochastic = Run(StochasticQP(), "SampledALM", replicas=1, iterations=3)
+    stochastic.run()
+    card.update(stochastic)
+    assert "cannot be told: the objective is an expectation" in card.table.object
+
+
 def test_beside_a_certified_point_stand_f_star_each_rows_word_and_what_its_limit_is_worth() -> None:
     problem = ConexQCQP(n=8, noise="independent", noise_scale=1e-2)
     run = Run(problem, ZOCEG(), replicas=1, iterations=5)
     run.run()
-    sure = Certifier().certify(problem, problem.known_optimum.point).certainty
+    sure = Certifier().certify(problem, run.best_design.x).certainty
     card = BestDesignCard(lambda: sure)
     card.update(run)
     (name, _, word, worth), shown = sure.table(run.best_design.constraints)[0], card.table.object

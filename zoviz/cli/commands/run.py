@@ -9,6 +9,7 @@ from zoviz.cli.command import Command, say
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.progress import Watch, best_replica, report
 from zoviz.diagnosis.certificate import certificate_of
+from zoviz.problems.user.base import Simulation
 from zoviz.runs.run import Run
 from zoviz.runs.storage.database import StoreError
 from zoviz.runs.store import Store
@@ -40,7 +41,7 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         """Make the run, follow it to its end, and print the outcome."""
         problem, solver = make(args)
         store = None if args.no_store else open_store(args, create=True)
-        run = Run.of(spec(args, problem, solver), store=store)
+        run = Run.of(spec(args, problem, solver).replaced(judged=isinstance(problem, Simulation)), store=store)
         watch = Watch(run, args.quiet)
         watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))
         made = certificate_of(run, best_replica(run)) if args.certify and run.has_result and run.error is None else None

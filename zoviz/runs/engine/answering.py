@@ -12,7 +12,7 @@ import numpy as np
 
 from zoviz.certainty.certainty import exact, unknown
 from zoviz.certainty.judge import Judge
-from zoviz.core.errors import OracleError, TimeSpent, described
+from zoviz.core.errors import OracleError, TimeSpent
 from zoviz.core.ranking import first_by_means, is_feasible
 from zoviz.core.streams import Mark, Streams
 from zoviz.core.threads.stopwatch import Stopwatch
@@ -72,7 +72,6 @@ class Answering(RunObserver):
         Calls that are kept for the answer.
     reason : str
         Why the method was chosen; may be empty.
-    answer : Answer or None
     """
 
     _worker: Worker  # from the run's start on
@@ -99,7 +98,6 @@ class Answering(RunObserver):
         self.clock, self._asked, self._limits = Stopwatch(), False, Limits(seconds=seconds)
         self.facts: Facts | None = None
         self.reserve, self.reason = 0, ""
-        self.answer: Answer | None = None
         self.listener = self._enter
         if isinstance(problem, Simulation):
             problem.lend_evaluator()
@@ -133,23 +131,17 @@ class Answering(RunObserver):
         calls = max(1, self.share(worker.solver))
         worker.allow(calls if self._limited else None)
 
-    def ended(self, status: RunStatus, message: str) -> str:
-        """Choose and judge the answer, and return what is to be said of it; an error becomes the run's."""
+    def conclude(self, status: RunStatus) -> str:
+        """Choose and judge the answer of a run that ends, and return what is to be said of it."""
         worker = self._worker
         none_finite = isinstance(worker.error, OracleError) and not worker.oracle.active.any()
         due = status in (RunStatus.FINISHED, RunStatus.DIVERGED) or self._always
         if not (due and worker.has_result) or (worker.error is not None and not (self._always and none_finite)):
             return ""
-        try:
-            self.answer = worker.answer = self._conclude(status)
-        except BaseException as error:  # also Ctrl-C: what was found is kept, and wait() raises it
-            worker.error = error
-            return described(error)
-        finally:
-            self._problem.release()
-        return self._sentence(self.answer)
+        worker.answer = self._judged_answer(status)
+        return self._sentence(worker.answer)
 
-    def _conclude(self, status: RunStatus) -> Answer:
+    def _judged_answer(self, status: RunStatus) -> Answer:
         """Return the answer with its certainty."""
         worker, result = self._worker, self._worker.result
         if worker.noise.found:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.certainty.estimate import CLEARLY
 from zoviz.core.errors import BudgetSpent, OracleError, TimeSpent, described
 from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Streams
@@ -72,7 +73,7 @@ class Worker(RunHistory):
         self.status, self.message, self.notes = RunStatus.READY, "", list[str]()
         self.opening = list[str]()  # sentences on the start, which the final message has too
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
-        self._infeasible, self._solver_ended = "", False
+        self._infeasible, self._said, self._solver_ended = "", "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
         self.constants: Any = None  # by which the rule chose
         self.unit_sizes, self.curvature_scaling = spec.unit_sizes, spec.curvature_scaling
@@ -209,8 +210,8 @@ class Worker(RunHistory):
 
     def _close(self) -> None:
         """Write the last row, release what the problem holds open, and only then publish the final status."""
-        ends = (self._judge_end, self.solver.close, self._add_last_row, self._judge_feasibility, self.problem.release)
-        for end in ends:
+        ends = (self._judge_end, self.solver.close, self._add_last_row, self._conclude, self._judge_feasibility)
+        for end in (*ends, self.problem.release):
             try:
                 with silent_arithmetic():
                     end()
@@ -225,7 +226,7 @@ class Worker(RunHistory):
             outcome, self.ending = RunStatus.DIVERGED, Ending.NO_PROGRESS
         if self.ending in (Ending.BUDGET, Ending.TIME) and self._holds(self.confidence.solved):
             self.ending = Ending.SOLVED
-        remarks = self.guard.sentence, self._infeasible, self.noise.sentence
+        remarks = self.guard.sentence, self._infeasible, self.noise.sentence, self._said
         self.message = " ".join(filter(None, [message, *self.opening, *remarks]))
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
@@ -236,6 +237,11 @@ class Worker(RunHistory):
         if self._outcome[0] is RunStatus.FINISHED and self.state is not None:
             self.guard.conclude(self.solver.iterate(self.state), self.iteration, self.oracle)
 
+    def _conclude(self) -> None:
+        """Have the answer chosen and judged."""
+        if self.answering is not None:
+            self._said = self.answering.conclude(self._outcome[0])
+
     def _add_last_row(self) -> None:
         if self.state is not None:
             self.trace.append(self._row())
@@ -245,14 +251,25 @@ class Worker(RunHistory):
     def _judge_feasibility(self) -> None:
         """Look at the last row for replicas that end far from feasible; a run too short to tell is not judged."""
         long = self._solver_ended or self.iteration >= FEWEST_ITERATIONS
+        noisy = self.oracle is not None and self.oracle.contract != "deterministic" and not self.problem.analytic
+        if noisy and self._may_be_feasible:  # the last iterate's one value says less
+            return
         if self.state is not None and long and self._outcome[0] in (RunStatus.FINISHED, RunStatus.STOPPED):
             points = 0 if self.problem.stochastic else int(np.isfinite(self.oracle.best_f).sum())
             self._infeasible = self.guard.infeasible_end(self.trace, self._allowed, points)
 
     @property
+    def _may_be_feasible(self) -> bool:
+        """Whether noisy values leave it open that the run ended at a feasible point."""
+        if self.answer is not None:
+            return self.answer.feasible
+        return bool(np.isfinite(self.oracle.best_f).any()) and not self.problem.noise_scales.any()
+
+    @property
     def _allowed(self) -> float:
-        """The violation that counts as none, of all rows together."""
-        return float(self.oracle.user_tolerance.max(initial=0.0))
+        """The violation that counts as none, of all rows together: of noisy values within three standard deviations."""
+        noise = 0.0 if self.problem.analytic else float(self.problem.noise_scales[1:].max(initial=0.0))
+        return float(self.oracle.user_tolerance.max(initial=0.0)) + CLEARLY * noise
 
     @property
     def remarks(self) -> str:

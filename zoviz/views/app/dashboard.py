@@ -513,6 +513,7 @@ class Dashboard(pn.viewable.Viewer):
         self._queue.leave(id(self))
         self.controller.close()
         self.diagnosis.close()
+        self.best_design.close()
 
     def page(self) -> pn.Template:
         """Return the whole page, for a server."""

@@ -9,6 +9,7 @@ import param
 
 from zoviz.core.parameters import ABSENT
 from zoviz.problems.base import Problem
+from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine import spec
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
@@ -56,6 +57,7 @@ class RunSettings(spec.RunSettings):
         """Make a run with these settings, not started."""
         targets = {name: value for name in TARGETS if (value := getattr(self, name)) is not None}
         own = {"targets": targets, "stop_at_targets": self.stop_at_targets and bool(targets)}
+        own |= {"judged": isinstance(problem, Simulation)}
         return Run(problem, solver, **self.settings | own)
 
 

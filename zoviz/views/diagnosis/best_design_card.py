@@ -10,13 +10,17 @@ import numpy as np
 import panel as pn
 from bokeh.models import ColumnDataSource
 
-from zoviz.certainty.certainty import Certainty
+from zoviz.certainty.certainty import Certainty, text_of
+from zoviz.certainty.stationarity import Interval
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import DownloadButton
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.style import COPY, muted_html, section, update_changed
+from zoviz.views.diagnosis.run_certainty import RunCertainty, Sureness
 
+UNSAID = Sureness(None)
+"""Nothing is known, nor to be said."""
 _MOST = 60
 """Rows of variables, and of constraints, that are shown: the files have them all."""
 _NONE = muted_html("The best point of a run stands here, with its objective, its constraints and its bounds.")
@@ -34,19 +38,21 @@ table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-num
 """
 
 
-def design_html(design: BestDesign, sure: Certainty | None = None) -> str:
+def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     """Return a design as HTML: f, and a table with a row for each variable, and one for each constraint.
 
-    With a certainty, f* and what limits are worth stand beside them.
+    With a certainty, f*, the minimum's x and what limits are worth stand beside them.
     """
+    sure = sureness.certainty
     middle = f", median of {design.replicas} replicas {design.middle:.6g}" if design.replicas > 1 else ""
     state = "<small>feasible</small>" if design.feasible else "<small class='violated'>not feasible</small>"
     best = f"<div class='zoviz-best-f' title='f'>{design.f:.10g}{state}</div>"
     rows = []
     ends = zip(design.variables, design.x, design.lower, design.upper, strict=True)
-    for name, value, low, high in list(ends)[:_MOST]:
+    for i, (name, value, low, high) in enumerate(list(ends)[:_MOST]):
         cells = "".join(f"<td class='number'>{_end(end)}</td>" for end in (low, high))
-        rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}</td>{cells}</tr>")
+        place = "" if sure is None or not sure.tells_minimum else f"<br><small>x* {_span(sure.x_star[i])}</small>"
+        rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}{place}</td>{cells}</tr>")
     lines = () if sure is None else sure.table(design.constraints)
     told = {name: f"{word}, a unit is worth {worth}" for name, _, word, worth in lines}
     for name, value in list(zip(design.constraints, design.h, strict=True))[:_MOST]:
@@ -63,9 +69,16 @@ def design_html(design: BestDesign, sure: Certainty | None = None) -> str:
     head = f"<thead><tr><th></th>{titles}</tr>"
     note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
     region = "<div class='zoviz-best' role='region' aria-label='Best design' tabindex='0'>"
-    certain = "" if sure is None else f"<div class='zoviz-certainty'>{html.escape(sure.minimum)}</div>"
+    said = [sureness.sentence] if sure is None else [sure.minimum, f"{sure.along}." if sure.along else ""]
+    certain = "".join(f"<div class='zoviz-certainty'>{html.escape(one)}</div>" for one in said if one)
     table = f"<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
     return f"{region}{best}{certain}{table}</div>{note}"
+
+
+def _span(place: Interval) -> str:
+    """Return the ends of an interval, to the digits in which they differ."""
+    known = np.isfinite(place.low) and np.isfinite(place.high)
+    return text_of(place).partition(" (")[2].rstrip(")") or text_of(place) if known else "cannot tell"
 
 
 def _end(value: float) -> str:
@@ -77,8 +90,8 @@ class BestDesignCard(pn.viewable.Viewer):
 
     Parameters
     ----------
-    certainty : callable
-        Returns what is known of how sure the run's answer is, None before.
+    certified : callable
+        Returns the certainty of the point that a person had certified last; None without one.
 
     Attributes
     ----------
@@ -87,9 +100,9 @@ class BestDesignCard(pn.viewable.Viewer):
     table : HTML
     """
 
-    def __init__(self, certainty: Callable[[], Certainty | None] = lambda: None) -> None:
+    def __init__(self, certified: Callable[[], Certainty | None] = lambda: None) -> None:
         super().__init__()
-        self._certainty = certainty
+        self._certified, self._certainty = certified, RunCertainty()
         self.design: BestDesign | None = None
         self.table = pn.pane.HTML(_NONE, stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
@@ -129,6 +142,17 @@ class BestDesignCard(pn.viewable.Viewer):
         """Return the design as JSON, empty without one."""
         return b"" if self.design is None else json.dumps(self.design.plain(), indent=1).encode()
 
+    def close(self) -> None:
+        """Call off what is at work, with the page's session."""
+        self._certainty.close()
+
+    def _sureness(self, run: Run, design: BestDesign) -> Sureness:
+        """Return how sure the design is: by more calls where a person asked for them at this very point."""
+        certified = self._certified()
+        if certified is not None and np.array_equal(certified.x, design.x):
+            return Sureness(certified)
+        return self._certainty.of(run)
+
     def update(self, run: Run | None) -> None:
         """Show the run's best design so far; called with the document's lock at every look at it."""
         self._looks = 0 if run is not self._run else self._looks + 1
@@ -141,7 +165,7 @@ class BestDesignCard(pn.viewable.Viewer):
                 self._buttons = self._make_buttons()
                 self._row.extend(self._buttons)
             self.design = run.best_design
-            update_changed(self.table, object=design_html(self.design, self._certainty()))
+            update_changed(self.table, object=design_html(self.design, self._sureness(run, self.design)))
             if self._text.tags != [text := json.dumps(self.design.plain(), indent=1)]:
                 self._text.tags = [text]
             self._offer(True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import panel as pn
 
-from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of
+from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of, known_certainty
 from zoviz.runs.run import Run
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.style import section, update_changed
@@ -50,7 +50,7 @@ class CertificateCard(pn.viewable.Viewer):
         def take(proceed: Callable[[], None]) -> tuple[int, Certificate]:
             return iteration, certificate_of(run, 0, certifier, proceed)
 
-        return Offer(*certifier.cost(run.problem), take)
+        return Offer(*certifier.cost(run.problem, known_certainty(run, 0, certifier)), take)
 
     def _show(self, run: Run, outcome: tuple[int, Certificate]) -> None:
         iteration, self.certificate = outcome

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import FINE, Command, UsageError, say, show
 from zoviz.cli.options import json_option, store_option, trust_option
-from zoviz.diagnosis.certificate import Certifier, certificate_of
+from zoviz.diagnosis.certificate import Certifier, certificate_of, known_certainty
 
 
 class _Certify(Command):
@@ -45,7 +45,7 @@ The calls are not charged to the run; you are asked before a program is launched
             certifier = Certifier(repeats=args.repeats, tolerance=args.tolerance)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        least, most = certifier.cost(stored.problem)
+        least, most = certifier.cost(stored.problem, known_certainty(stored, args.replica, certifier))
         say(f"This takes {least:,} to {most:,} extra calls, not charged to the run; Ctrl-C stops it.")
         if stored.problem.costly and not args.yes:
             if not sys.stdin.isatty():

@@ -1,0 +1,83 @@
+"""How sure the best design of the page's run is: its own answer's certainty, or one that a thread finds out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.certainty.certainty import Certainty
+from zoviz.certainty.estimate import MOST_VARIABLES
+from zoviz.core.errors import described
+from zoviz.diagnosis.certificate import Certifier
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.views.diagnosis.background_look import BackgroundLook
+
+MOST_ROWS = 50
+"""Constraints up to which the certainty is found out without being asked for: beyond, it is more than a second."""
+
+
+class Sureness(NamedTuple):
+    """How sure a design is; without a certainty, the sentence on why that is not known, or not yet."""
+
+    certainty: Certainty | None
+    sentence: str = ""
+
+
+class RunCertainty:
+    """How sure the best design of an ended run is.
+
+    A run on a person's own functions has judged its answer by calls of its budget. Values of zoviz's own problems cost
+    nothing: a thread asks for some around the design, off the run's books.
+    """
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._look: BackgroundLook[Certainty] | None = None
+        self._found = Sureness(None)
+
+    def of(self, run: Run) -> Sureness:
+        """Return how sure the run's best design is; called with the document's lock at every look at it."""
+        if run.active or not run.has_result:
+            return Sureness(None)
+        if run.answer is not None:
+            return Sureness(run.answer.certainty)
+        if run is not self._run:
+            self._run, self._look = run, None
+            self._found = self._begun(run)
+        if self._look is not None and self._look.done:
+            look, self._look = self._look, None
+            try:
+                self._found = Sureness(look.outcome())
+            except Exception as error:  # a problem may raise anything; the card goes on without it
+                self._found = Sureness(None, f"How sure this is could not be found out: {described(error)}")
+        return self._found
+
+    def close(self) -> None:
+        """Call off what is at work, with the page's session."""
+        if self._look is not None:
+            self._look.cancel()
+
+    def _begun(self, run: Run) -> Sureness:
+        """Have a thread find out how sure the design is, where that costs nothing, and return what to say meanwhile."""
+        problem, x = run.problem, run.best_design.x
+        if (obstacle := _obstacle(problem, x)) != "":
+            return Sureness(None, obstacle)
+        self._look = BackgroundLook(lambda proceed: Certifier().certify(problem, x, run.seed, proceed).certainty)
+        return Sureness(None, "How sure this is is being found out, by calls that are not charged to the run.")
+
+
+def _obstacle(problem: Problem, x: np.ndarray) -> str:
+    """Return why it is not found out how sure a design is; empty where it is."""
+    if problem.stochastic or problem.online or problem.form != "constrained":
+        return "How sure this is cannot be told: the objective is an expectation over samples, or a task of rounds."
+    if not problem.analytic:
+        return (
+            "How sure this is is not known: the run did not come to its end. Certify this point, under Diagnosis, "
+            "makes calls that tell it."
+        )
+    if problem.domain.n > MOST_VARIABLES or problem.m > MOST_ROWS or not np.isfinite(x).all():
+        sizes = f"{MOST_VARIABLES} variables and {MOST_ROWS} constraints"
+        return f"Up to {sizes}, how sure this is is found out by itself; else by Certify this point, under Diagnosis."
+    return ""
