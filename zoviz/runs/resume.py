@@ -10,9 +10,9 @@ from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.schema import EVALUATIONS, SNAPSHOTS
 
 
-def checkpoint(connection: Connection, run: str) -> bytes | None:
-    """Return the last checkpoint of the run with this id; None where it has none."""
-    query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == "checkpoint")
+def snapshot(connection: Connection, run: str, kind: str) -> bytes | None:
+    """Return the last snapshot of a kind, such as "checkpoint", of the run with this id; None where it has none."""
+    query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == kind)
     return connection.execute(query).scalar()
 
 

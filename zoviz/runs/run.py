@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 import param
 
 from zoviz.core import defaults
+from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
 from zoviz.core.threads.arithmetic import in_this_arithmetic
@@ -378,6 +379,8 @@ class Run(RunView):
             answering = _answering(spec)
         worker = Worker(spec, source, (*observers, *([] if recorder is None else [recorder])), answering)
         if recorder is not None and data is not None:
+            if answering is not None and data.examination is not None:
+                answering.restore(unpack(data.examination), worker)
             restore(worker, data.checkpoint, data.trace, data.path, data.journal)
             worker.problem.restore({"evaluation_count": data.evaluation_count})
         self._history, self._recorder = worker, recorder

@@ -35,7 +35,7 @@ from zoviz.runs.storage import queries
 from zoviz.runs.storage.database import UnknownName
 from zoviz.runs.storage.queries import Record
 from zoviz.runs.storage.recipe import check_same, describe, names, rebuild
-from zoviz.runs.storage.schema import JOURNAL, RECIPES, SEGMENTS, SNAPSHOTS
+from zoviz.runs.storage.schema import JOURNAL, RECIPES, SEGMENTS
 from zoviz.runs.storage.signature import is_own
 from zoviz.runs.storage.trace_segments import assemble
 from zoviz.solvers.base import Solver
@@ -63,7 +63,7 @@ class StoredHistory(RunHistory):
         self.trace = _course(connection, record.id, "trace", CAPACITY)
         self.path = _course(connection, record.id, "path", PATH_POINTS)
         self.outcome = _outcome(connection, record.id)
-        if record.status.ended and (judged := _data(connection, record.id, "answer")) is not None:
+        if record.status.ended and (judged := resume.snapshot(connection, record.id, "answer")) is not None:
             self.answer = Answer.read(judged)
         self.spent_calls = bool(self.outcome and self.outcome["spent_calls"])
         self.ending = Ending(self.outcome["ending"]) if self.outcome else Ending.FAILED
@@ -211,12 +211,13 @@ class StoredRun(RunView):
             raise ZovizError(f"Expected one of {', '.join(FREE)} for a run that goes on, got {other[0]}: fork it.")
         with self.store.database.reading() as connection:
             now = StoredRun(self.store, connection, self.id)
-            data = resume.checkpoint(connection, self.id)
+            data = resume.snapshot(connection, self.id, "checkpoint")
+            examination = resume.snapshot(connection, self.id, "examination")
             spent = points(data)
             entries = resume.evaluations(connection, self.id, spent, now.status)
         now._substitute(problem, solver)
         points_asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
-        resume_data = ResumeData(data, now.trace, now.path, now.journal, entries, points_asked)
+        resume_data = ResumeData(data, now.trace, now.path, now.journal, entries, points_asked, examination)
         return Run.of(now.initial.replaced(**settings), store=self.store, id=self.id, resume_data=resume_data)
 
     def replay(self, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
@@ -328,10 +329,5 @@ def _outcome(connection: Connection, run: str) -> dict[str, Any]:
 
 
 def _snapshot(connection: Connection, run: str, kind: str) -> dict[str, Any]:
-    data = _data(connection, run, kind)
+    data = resume.snapshot(connection, run, kind)
     return {} if data is None else unpack(data)
-
-
-def _data(connection: Connection, run: str, kind: str) -> bytes | None:
-    query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == kind)
-    return cast("bytes | None", connection.execute(query).scalar())

@@ -27,6 +27,7 @@ OTHERS: dict[str, Any] = {
     "checkpoint": "every call",
     "unit_sizes": {"level": 0.0, "f": 2.0, "h": [3.0], "width": [1.0] * 4},
     "curvature_scaling": "never",
+    "judged": True,
     "label": "mine",
     "study": "loads",
     "parent": "0" * 32,

@@ -118,6 +118,8 @@ class Answering(RunObserver):
         if self.facts is None:
             self.examine()
             self.allow(worker)
+            for observer in worker.observers:
+                observer.examined()
         facts, more = self._facts, self._repeats(noisy=True) - self.reserve
         worker.noise.kept = max(0, math.ceil(more / self._replicas))
         if facts.noisy and worker.state is None and self._limits["seconds"] is not None:  # means take time, too
@@ -435,18 +437,22 @@ class Answering(RunObserver):
         kind = f"{name}, by the means of {count} calls"
         return Answer(points[i], float(f[i]), h[i], note, calls, failures, feasible, kind)
 
+    def examination(self) -> dict[str, Any]:
+        """Return what the examination found, as stores hold it."""
+        streams = {key: mark._asdict() for key, mark in self._streams.snapshot().items()}
+        return {"facts": list(self._facts), "streams": streams}
+
     def snapshot(self) -> dict[str, Any]:
         """Return all that the answer needs of what was seen, as checkpoints hold it."""
-        streams = {key: mark._asdict() for key, mark in self._streams.snapshot().items()}
-        seen = {"facts": list(self._facts), "streams": streams}
-        return seen | {"best": self.best.snapshot(), "judge": self._judge.snapshot()}
+        return self.examination() | {"best": self.best.snapshot(), "judge": self._judge.snapshot()}
 
     def restore(self, seen: Mapping[str, Any], worker: Worker) -> None:
-        """Go on from a ``snapshot``, with a worker that goes on."""
+        """Go on from a ``snapshot``, or from an examination, with a worker that goes on, or begins again."""
         self.facts = Facts(*seen["facts"])
         self._streams.restore({key: Mark(**mark) for key, mark in seen["streams"].items()})
-        self.best.restore(seen["best"])
-        self._judge.restore(seen["judge"])
+        if "best" in seen:
+            self.best.restore(seen["best"])
+            self._judge.restore(seen["judge"])
         self.allow(worker)
 
 

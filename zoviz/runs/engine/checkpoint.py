@@ -38,6 +38,8 @@ class ResumeData(NamedTuple):
         Evaluations after the checkpoint, by ordinal; of a run that failed, up to the last that has a value.
     evaluation_count : int
         Points that the run has asked for so far: all ordinals are lower.
+    examination : bytes or None
+        What the first calls found, of a run that is judged.
     """
 
     checkpoint: bytes | None
@@ -46,6 +48,7 @@ class ResumeData(NamedTuple):
     journal: Journal
     entries: Mapping[int, Entry]
     evaluation_count: int
+    examination: bytes | None = None
 
 
 def snapshot(worker: Worker) -> bytes | None:

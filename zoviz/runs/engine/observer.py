@@ -27,6 +27,9 @@ class RunObserver:
     def began(self) -> None:
         """Receive the beginning of the work, in the thread that does it."""
 
+    def examined(self) -> None:
+        """Receive that the black box has been examined, where the answer is to be judged."""
+
     def sized(self, tolerance: Array) -> None:
         """Receive the largest h that counts as feasible, (m,) in the user's units, once the rows' sizes are known."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from zoviz.core.encoding.binary import pack
 from zoviz.core.errors import described
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.observer import RunObserver
@@ -110,6 +111,12 @@ class Recorder(RunObserver):
         self._flush()
         self._thread = threading.Thread(target=self._go_on, name="zoviz-recorder", daemon=True)
         self._thread.start()
+
+    def examined(self) -> None:
+        """Write what the examination of the black box found, whose calls are not made again by a run that goes on."""
+        if self._worker.answering is not None:
+            self._snapshots = 0, {"examination": pack(self._worker.answering.examination())}
+            self._flush()
 
     def stepped(self) -> None:
         """Hand over the worker's state to the writing thread, if that has asked for it."""

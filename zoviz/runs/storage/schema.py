@@ -119,8 +119,8 @@ SEGMENTS = _of_runs(
 last segment's stride."""
 
 SNAPSHOTS = _of_runs("snapshots", _key("kind", String(16)), _filled("iteration", BigInteger), *_blob())
-"""The last of each kind: "outcome" is what a reader is shown, "answer" the point that was chosen and judged, and
-"checkpoint" what resuming needs."""
+"""The last of each kind: "outcome" is what a reader is shown, "answer" the point that was chosen and judged,
+"examination" what the first calls found, and "checkpoint" what resuming needs."""
 
 EVALUATIONS = _of_runs("evaluations", _key("ordinal", BigInteger), *_blob())
 
