@@ -270,7 +270,7 @@ def exact(
         [Activity(word) for word in words],
         np.zeros(len(h) + 1),
         0,
-        "values repeat, and no call was made to tell f* and intervals",
+        "values repeat, and the calls nearby do not tell f*",
         worth,
     )
 

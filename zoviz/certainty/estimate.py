@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from zoviz.certainty import local_model
@@ -86,15 +88,38 @@ def certainty(
     before, good = before.finite, fresh.finite
     if not len(plan.axes) or len(good.x) < 0.5 * len(fresh.x):
         return _of_repeats(good, x, level, len(fresh.x), note or "too few calls, or too many variables, to tell f*")
+    found = estimated(before, good, x, box, plan, level, note, misfit)
+    if found is None:  # of values of wildly different sizes: what x alone tells is not lost
+        return _of_repeats(good, x, level, len(fresh.x), note or "the values nearby are too different for a model")
+    return replace(found, calls=len(fresh.x), archive=found.archive + found.calls - len(fresh.x))
+
+
+def estimated(
+    before: Calls,
+    fresh: Calls,
+    x: Array,
+    box: Box,
+    plan: Design,
+    level: float = 0.95,
+    note: str = "",
+    misfit: bool = True,
+) -> Certainty | None:
+    """Return how sure an answer is by models around it, of finite calls; None where values are too different for one.
+
+    Parameters
+    ----------
+    before, fresh, x, box, plan, level, note, misfit
+        As of ``certainty``.
+    """
     free = box.variable
-    rows = _Rows(Calls(*(np.concatenate(parts) for parts in zip(good, before, strict=True))))
+    rows = _Rows(Calls(*(np.concatenate(parts) for parts in zip(fresh, before, strict=True))))
     unit = unit_lengths(box.lower[free], box.upper[free], x[free])
-    earlier, own = (Calls(calls.x[:, free], rows.joined(calls.y)) for calls in (before, good))
+    earlier, own = (Calls(calls.x[:, free], rows.joined(calls.y)) for calls in (before, fresh))
     try:
         model = LocalModel(earlier, own, x[free], unit, plan, misfit)
         return _Estimate(model, rows, x, box, level).certainty(len(fresh.x), note)
-    except np.linalg.LinAlgError:  # of values of wildly different sizes: what x alone tells is not lost
-        return _of_repeats(good, x, level, len(fresh.x), note or "the values nearby are too different for a model")
+    except np.linalg.LinAlgError:
+        return None
 
 
 def _of_repeats(calls: Calls, x: Array, level: float, made: int, note: str) -> Certainty:

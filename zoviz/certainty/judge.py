@@ -63,9 +63,14 @@ class Judge:
         """Keep calls (k, n) at an answer that was chosen before them."""
         self._fresh.append(Calls(x.copy(), value.stacked))
 
+    @property
+    def kept(self) -> Calls:
+        """The calls that led to the answer, the newest of them."""
+        return Calls.joined([Calls(*one) for one in self._kept], self._n, self._problem.m)
+
     def snapshot(self) -> list[Array]:
         """Return the calls that are kept, as checkpoints hold them."""
-        return list(Calls.joined([Calls(*one) for one in self._kept], self._n, self._problem.m)) if self._kept else []
+        return list(self.kept) if self._kept else []
 
     def restore(self, seen: list[Array]) -> None:
         """Go on from a ``snapshot``."""
@@ -92,7 +97,7 @@ class Judge:
             Points (k, n) to their values, and which calls were made.
         """
         box, known = self._box or Box(x, x), sum(len(one.x) for one in self._fresh)
-        before = Calls.joined([Calls(*one) for one in self._kept], self._n, self._problem.m)
+        before = self.kept
         plan = design(x, box, calls + known, random, before)
         points = plan.points if not known else plan.points[np.argsort((plan.points == x).all(axis=1), kind="stable")]
         value, made = evaluate(points[:calls])

@@ -261,7 +261,8 @@ class LocalModel:
             precision[shrunk] = prior.curvature**-2
             share = 1.0 / (1.0 + groups.counts[groups.of] * np.square(prior.bias * cube))
             free = _solve(rows, share, precision)[0] @ outputs[:, j]
-            spread = max(LOOSE * float(np.sqrt(np.square(free[loose]).mean())) / scale[j], _LEAST_SPREAD)
+            root = float(np.sqrt(np.square(free[loose]).mean())) if loose.size else 0.0
+            spread = max(LOOSE * root / scale[j], _LEAST_SPREAD)
             precision[loose] = spread**-2
             if (prior, spread) not in solved:
                 solved[prior, spread] = _solve(rows, share, precision)

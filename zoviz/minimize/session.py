@@ -178,7 +178,7 @@ class Session:
             best_x=answer.x.copy() if answer.feasible else np.full_like(answer.x, np.nan),
             best_fun=answer.fun if answer.feasible else np.nan,
             tolerance=np.full(len(answer.h), self._best.tolerance),
-            certainty=answer.certainty,
+            certainty=answer.certainty or self._answering.estimate,
             seed=self._settings["seed"],
             method=method,
             parameters={} if run is None else dict(run.parameters),

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zoviz.certainty.certainty import exact, unknown
+from zoviz.certainty.certainty import Certainty, unknown
 from zoviz.certainty.judge import Judge
+from zoviz.certainty.own_calls import nearby, repeating
 from zoviz.core.errors import OracleError, TimeSpent
 from zoviz.core.ranking import first_by_means, is_feasible
+from zoviz.core.sets import Box
 from zoviz.core.streams import Mark, Streams
 from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array, Evaluation
@@ -72,6 +75,9 @@ class Answering(RunObserver):
         Calls that are kept for the answer.
     reason : str
         Why the method was chosen; may be empty.
+    estimate : callable or None
+        Returns how sure an answer is whose values repeat: at no further call, and with ``always`` not before somebody
+        wants to know.
     """
 
     _worker: Worker  # from the run's start on
@@ -98,6 +104,7 @@ class Answering(RunObserver):
         self.clock, self._asked, self._limits = Stopwatch(), False, Limits(seconds=seconds)
         self.facts: Facts | None = None
         self.reserve, self.reason = 0, ""
+        self.estimate: Callable[[], Certainty] | None = None
         self.listener = self._enter
         if isinstance(problem, Simulation):
             problem.lend_evaluator()
@@ -331,14 +338,22 @@ class Answering(RunObserver):
     def _judged(self, answer: Answer, result: Result, calls: int) -> Answer:
         """Return the answer with its certainty: by further calls under noise, else by what is known."""
         if not self._facts.noisy:
-            multipliers = result.multipliers[leader_of(result)]
-            return answer._replace(certainty=exact(answer.x, answer.fun, answer.h, multipliers, self.best.tolerance))
+            self.estimate = self._estimate(answer, result.multipliers[leader_of(result)])
+            return answer._replace(certainty=None if self._always else self.estimate())
         reason = self._obstacle(calls)
         if reason:
             return answer._replace(certainty=unknown(answer.x, answer.fun, answer.h, reason))
         judged = self._judge.judge(answer.x, calls, self._values, self._streams.generator("certainty"))
         calls, failures = answer.calls + judged.calls, answer.failures + judged.failures
         return answer._replace(certainty=judged.certainty, calls=calls, failures=failures)
+
+    def _estimate(self, answer: Answer, multipliers: Array) -> Callable[[], Certainty]:
+        """Return what estimates how sure an answer is whose values repeat, by the calls near it."""
+        domain = self._problem.domain
+        box, outputs = domain if isinstance(domain, Box) else None, np.append(answer.fun, answer.h)
+        near = None if box is None else nearby(self._judge.kept, answer.x, box)
+        box = box or Box(answer.x, answer.x)
+        return partial(repeating, near, answer.x, outputs, multipliers, box, self.best.tolerance)
 
     def _obstacle(self, calls: int) -> str:
         """Return why a noisy answer cannot be judged; empty where it can."""

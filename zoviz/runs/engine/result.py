@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -306,12 +307,33 @@ def _constraints(run: ResultInputs) -> tuple[Array, np.ndarray]:
 
 
 class OptimizeResult(dict[str, Any]):
-    """An answer of ``minimize``, as a dict whose entries are attributes too, like SciPy's."""
+    """An answer of ``minimize``, as a dict whose entries are attributes too, like SciPy's.
+
+    An entry that is a ``partial`` is called when it is first wanted.
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name not in self:
             raise AttributeError(f"Expected one of {', '.join(self)}, got {name!r}.")
         return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        held = super().__getitem__(name)
+        if isinstance(held, partial):
+            self[name] = held = held()
+        return held
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return an entry, or ``default`` where there is none."""
+        return self[name] if name in self else default
+
+    def items(self) -> Any:
+        """Return the entries with their names."""
+        return {name: self[name] for name in self}.items()
+
+    def values(self) -> Any:
+        """Return the entries."""
+        return {name: self[name] for name in self}.values()
 
     def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value
