@@ -74,6 +74,6 @@ def repeating(
         if found is not None and found.tells_minimum:
             # A direction that these few calls do not tell is no flat one.
             known_ones = tuple(one for one in found.directions if not one.flat)
-            figures = {"f_x": known.f_x, "h_x": known.h_x, "p_feasible": known.p_feasible, "noise": known.noise}
-            return replace(found, **figures, directions=known_ones, calls=0, archive=len(near.x))
+            exactly = replace(known, f_star=found.f_star, gain=found.gain, x_star=found.x_star, note=found.note)
+            return replace(exactly, activity=found.activity, multipliers=found.multipliers, directions=known_ones)
     return known

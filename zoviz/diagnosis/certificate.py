@@ -167,8 +167,11 @@ class Certificate:
         """The residual; that with all rows as active first where these are inactive by a hair."""
         figure = _text(self.residual)
         if self.counted != self.residual and np.isfinite(self.residual.high):
-            rows = ", ".join(f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNDECIDED)
-            return f"KKT residual {_text(self.counted)} if {rows} active (< {self.residual.high:.1e} otherwise)"
+            pairs = enumerate(zip(self.active, self.certainty.activity, strict=True))
+            rows = [j for j, (own, nearby) in pairs if own is Activity.UNDECIDED and nearby is not Activity.ACTIVE]
+            listed = ", ".join(f"h{j + 1}" for j in rows)
+            otherwise = f" if {listed} active (< {self.residual.high:.1e} otherwise)" if rows else ""
+            return f"KKT residual {_text(self.counted)}{otherwise}"
         if self.nearly is None or not self._by_a_hair:
             return f"KKT residual {figure}"
         return f"KKT residual {self.nearly.residual:.1e} with {self._slack_rows} ({figure} otherwise)"
@@ -326,11 +329,9 @@ class Certifier(Configurable):
         _, errors = measured.draws(random, self.draws)
         z = self._quantile(h.size)
         flat = self._unsure(measured)
-        active = _told_by(judged, self._active(h, error, flat))
-        inactive = np.array([word is Activity.INACTIVE for word in active], dtype=bool)
-        allowed = self._may_be_active(h, error) & ~measured.flat[1:] & ~inactive
-        sample = Sample(errors[:, 0], errors[:, 1:], allowed)
+        sample = Sample(errors[:, 0], errors[:, 1:], self._may_be_active(h, error) & ~measured.flat[1:])
         best, counted, floor, low, high = self._stationary(place, measured, sample)
+        active = self._active(h, error, flat)
         doubtful = sample.allowed & np.array([word is Activity.UNDECIDED for word in active], dtype=bool)
         residual = counted
         if doubtful.any():  # without them, the residual is larger and the others' multipliers are other ones
@@ -477,14 +478,6 @@ def known_certainty(run: RunView, replica: int, certifier: Certifier) -> Certain
     sure = None if run.answer is None else run.answer.certainty
     asked = certifier.repeats > certifier.param["repeats"].default
     return None if sure is None or asked or replica != leader_of(run.result) or not sure.tells_minimum else sure
-
-
-def _told_by(judged: Certainty | None, words: tuple[Activity, ...]) -> tuple[Activity, ...]:
-    """Return the words for rows: where slopes at the point leave it undecided, what the minimum nearby decides."""
-    if judged is None or not judged.tells_minimum:
-        return words
-    pairs = zip(words, judged.activity, strict=True)
-    return tuple(other if own is Activity.UNDECIDED else own for own, other in pairs)
 
 
 def _without_lost(measured: Slopes) -> tuple[Slopes, int]:

@@ -377,7 +377,7 @@ class Run(RunView):
             source = LoggedValues(spec.problem, Log(None if data is None else data.entries, recorder.keep))
         if answering is None and spec.judged:
             answering = _answering(spec)
-        worker = Worker(spec, source, (*observers, *([] if recorder is None else [recorder])), answering)
+        worker = Worker(spec, source, tuple(filter(None, (answering, *observers, recorder))))
         if recorder is not None and data is not None:
             if answering is not None and data.examination is not None:
                 answering.restore(unpack(data.examination), worker)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
 from zoviz.oracle.value_source import FoundValues
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
-from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine import start
 from zoviz.runs.engine.answer import Answer, Facts
 from zoviz.runs.engine.best_point import BestPoint
@@ -33,9 +32,6 @@ from zoviz.runs.engine.observer import RunObserver
 from zoviz.runs.engine.result import Result, ending_of
 from zoviz.runs.engine.stopping import Ending, Limits, RunStatus
 from zoviz.solvers.base import Solver
-
-if TYPE_CHECKING:
-    from zoviz.runs.engine.worker import Worker
 
 REPEATS = 2
 """Further calls at the start that tell whether values are noisy."""
@@ -45,6 +41,21 @@ MEANS = 16
 
 RETREATS = 20
 """Without noise, calls between the best feasible point and the last iterate; at most a twentieth of the budget."""
+
+
+class Simulation(Protocol):
+    """A problem computed outside zoviz, whose first values are kept for its run."""
+
+    on_error: str
+
+    def lend_evaluator(self) -> None:
+        """Have clones evaluate by this problem's own processes."""
+
+    def probe(self, place: Array) -> Evaluation | Failure:
+        """Evaluate at a place (n,) by one call."""
+
+    def keep(self, place: Array, outcome: Evaluation | Failure) -> None:
+        """Keep the outcome of a call for the run that asks for it."""
 
 
 class Answering(RunObserver):
@@ -80,7 +91,7 @@ class Answering(RunObserver):
         wants to know.
     """
 
-    _worker: Worker  # from the run's start on
+    _worker: Any  # from the run's start on
 
     def __init__(
         self,
@@ -98,7 +109,8 @@ class Answering(RunObserver):
         self.best, self._judge = BestPoint(tolerance, problem.domain), Judge(problem)
         self._limited, self._max_calls = max_calls is not None, sys.maxsize if max_calls is None else max_calls
         # A person's own class of problems has no word for a noise that nobody knows.
-        unsaid = UNKNOWN if isinstance(problem, Simulation) else "deterministic"
+        self._own = cast("Simulation", problem) if problem.partial else None
+        unsaid = "deterministic" if self._own is None else UNKNOWN
         self._noise_is_known = noise_is_known or problem.analytic or problem.noise != unsaid
         self._seed, self._streams = seed, Streams(seed + 1, 1)  # of added noise; the run's own are of the seed
         self.clock, self._asked, self._limits = Stopwatch(), False, Limits(seconds=seconds)
@@ -106,8 +118,8 @@ class Answering(RunObserver):
         self.reserve, self.reason = 0, ""
         self.estimate: Callable[[], Certainty] | None = None
         self.listener = self._enter
-        if isinstance(problem, Simulation):
-            problem.lend_evaluator()
+        if self._own is not None:
+            self._own.lend_evaluator()
 
     def _enter(self, x: Array, value: Evaluation) -> None:
         self.best.enter(x, value)
@@ -116,7 +128,7 @@ class Answering(RunObserver):
     def sized(self, tolerance: Array) -> None:
         self.best.size(tolerance)
 
-    def started(self, worker: Worker) -> None:
+    def started(self, worker: Any) -> None:
         self._worker = worker
 
     def began(self) -> None:
@@ -133,7 +145,7 @@ class Answering(RunObserver):
             each = self.clock.now / max(facts.calls + facts.starts, 1)
             worker.kept_seconds = min(self.reserve * each, 0.1 * self._limits["seconds"])
 
-    def allow(self, worker: Worker) -> None:
+    def allow(self, worker: Any) -> None:
         """Have a worker go by what was found."""
         if self._facts.noisy and worker.problem.contract == "deterministic":
             worker.believe_noise()
@@ -211,11 +223,12 @@ class Answering(RunObserver):
                 raise
             calls = int(made.sum())
             noisy = noisy or bool(unlike(again.stacked, value.stacked)[made].any())
-        own, starts = isinstance(self._problem, Simulation), len(kept)
-        if isinstance(self._problem, Simulation):
+        if self._own is None:
+            self.facts = Facts(noisy, calls + len(kept), 0)
+        else:
+            self.facts = Facts(noisy, calls, len(kept))
             for outcome in kept:
-                self._problem.keep(*outcome)
-        self.facts = Facts(noisy, calls if own else calls + starts, starts if own else 0)
+                self._own.keep(*outcome)
         return place[None], Evaluation(value.f[None], value.h[None])
 
     def _first_values(self) -> list[tuple[Array, Evaluation | Failure]]:
@@ -231,18 +244,18 @@ class Answering(RunObserver):
             kept.append((x[0], self._first_value(x[0])))
             value = kept[-1][1]
             if isinstance(value, Failure):
-                if isinstance(problem, Simulation) and problem.on_error == "raise" and not value.counted:
+                if self._own is not None and self._own.on_error == "raise" and not value.counted:
                     raise value.error
             elif value.finite:
                 break
         return kept
 
     def _first_value(self, place: Array) -> Evaluation | Failure:
-        if not isinstance(self._problem, Simulation):
+        if self._own is None:
             return self._values(place)[0]
         self._asked = True
         with self.clock:
-            return self._problem.probe(place)
+            return self._own.probe(place)
 
     def _values(self, x: Array) -> tuple[Evaluation, np.ndarray]:
         """Return the values at points (..., n), noise included, which are entered into the best point.
@@ -461,7 +474,7 @@ class Answering(RunObserver):
         """Return all that the answer needs of what was seen, as checkpoints hold it."""
         return self.examination() | {"best": self.best.snapshot(), "judge": self._judge.snapshot()}
 
-    def restore(self, seen: Mapping[str, Any], worker: Worker) -> None:
+    def restore(self, seen: Mapping[str, Any], worker: Any) -> None:
         """Go on from a ``snapshot``, or from an examination, with a worker that goes on, or begins again."""
         self.facts = Facts(*seen["facts"])
         self._streams.restore({key: Mark(**mark) for key, mark in seen["streams"].items()})

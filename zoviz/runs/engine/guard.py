@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.certainty.estimate import CLEARLY
 from zoviz.core import defaults
 from zoviz.core.types import Array, Iterate
 from zoviz.core.units import as_box
 from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.saddle.restoration import violation_of
@@ -299,9 +302,26 @@ def read_divergences(stored: Any) -> tuple[Divergence, ...]:
     return tuple(Divergence(**one) for one in stored)
 
 
-def infeasible_start(trace: Trace, tolerance: float, oracle: Oracle) -> str:
+def allowed(problem: Problem, oracle: Oracle) -> float:
+    """Return the violation that counts as none, of all rows together: of noisy values within 3 standard deviations."""
+    noise = 0.0 if problem.analytic else float(problem.noise_scales[1:].max(initial=0.0))
+    return float(oracle.user_tolerance.max(initial=0.0)) + CLEARLY * noise
+
+
+def infeasible_end(guard: Guard, trace: Trace, problem: Problem, oracle: Oracle, answer: Answer | None) -> str:
+    """Return the sentence on replicas that end far from feasible, but for what noisy values alone may make of them."""
+    points = 0 if problem.stochastic else int(np.isfinite(oracle.best_f).sum())
+    if oracle.contract != "deterministic" and not problem.analytic:
+        # The answer's means say more than the last iterate's one value; so do feasible points, beside an unknown noise.
+        feasible = points > 0 and not problem.noise_scales.any() if answer is None else answer.feasible
+        if feasible:
+            return ""
+    return guard.infeasible_end(trace, allowed(problem, oracle), points)
+
+
+def infeasible_start(trace: Trace, problem: Problem, oracle: Oracle) -> str:
     """Return the sentence on a start that is infeasible; empty once each active replica has met a feasible point."""
-    columns = trace.snapshot().columns
+    columns, tolerance = trace.snapshot().columns, allowed(problem, oracle)
     if VIOLATION not in columns:
         return ""
     start, last = columns[VIOLATION][0], columns[VIOLATION][-1]

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.certainty.estimate import CLEARLY
 from zoviz.core.errors import BudgetSpent, OracleError, TimeSpent, described
 from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Streams
@@ -26,7 +25,7 @@ from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.answering import Answering
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
 from zoviz.runs.engine.confidence import BUDGET, Confidence
-from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_start
+from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_end, infeasible_start
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.observer import RunObserver
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
@@ -51,20 +50,14 @@ class Worker(RunHistory):
     source : ValueSource, optional
         Who answers the oracle in the problem's place, e.g. a log of paid evaluations.
     observers : iterable of RunObserver
-        Told in this order.
-    answering : Answering, optional
-        What chooses and judges the answer.
+        Told in this order; an ``Answering`` among them chooses and judges the answer.
     """
 
     oracle: Oracle  # made when the run begins, and not there before
 
-    def __init__(
-        self,
-        spec: RunSpec,
-        source: ValueSource | None = None,
-        observers: Iterable[RunObserver] = (),
-        answering: Answering | None = None,
-    ) -> None:
+    def __init__(self, spec: RunSpec, source: ValueSource | None = None, observers: Iterable[RunObserver] = ()) -> None:
+        self.source, self.observers = source, tuple(observers)
+        self.answering = next((one for one in self.observers if isinstance(one, Answering)), None)
         self.problem, self.solver, self.limits = spec.problem, spec.solver, spec.limits
         self.streams = Streams(spec.seed, spec.replicas)
         self.targets, self.stop_at_targets = build(spec.targets, spec.replicas), spec.stop_at_targets
@@ -78,7 +71,7 @@ class Worker(RunHistory):
         self.constants: Any = None  # by which the rule chose
         self.unit_sizes, self.curvature_scaling = spec.unit_sizes, spec.curvature_scaling
         self.iteration, self._asked = 0, False
-        self.clock = Stopwatch() if answering is None else answering.clock
+        self.clock = Stopwatch() if self.answering is None else self.answering.clock
         self.kept_seconds = 0.0  # of the budget, for who goes on when the run has ended
         self.state: Any = None
         self.info: Any = None
@@ -91,8 +84,6 @@ class Worker(RunHistory):
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
         self.allow(spec.calls)
         self.scaled_problem = self.problem  # as the solver sees it: in its units
-        self.source, self.answering = source, answering
-        self.observers = (*(() if answering is None else (answering,)), *observers)
 
     def allow(self, calls: int | None) -> None:
         """Take a budget of calls for each replica, by which the run also watches for noise that is not known."""
@@ -251,30 +242,13 @@ class Worker(RunHistory):
     def _judge_feasibility(self) -> None:
         """Look at the last row for replicas that end far from feasible; a run too short to tell is not judged."""
         long = self._solver_ended or self.iteration >= FEWEST_ITERATIONS
-        noisy = self.oracle is not None and self.oracle.contract != "deterministic" and not self.problem.analytic
-        if noisy and self._may_be_feasible:  # the last iterate's one value says less
-            return
         if self.state is not None and long and self._outcome[0] in (RunStatus.FINISHED, RunStatus.STOPPED):
-            points = 0 if self.problem.stochastic else int(np.isfinite(self.oracle.best_f).sum())
-            self._infeasible = self.guard.infeasible_end(self.trace, self._allowed, points)
-
-    @property
-    def _may_be_feasible(self) -> bool:
-        """Whether noisy values leave it open that the run ended at a feasible point."""
-        if self.answer is not None:
-            return self.answer.feasible
-        return bool(np.isfinite(self.oracle.best_f).any()) and not self.problem.noise_scales.any()
-
-    @property
-    def _allowed(self) -> float:
-        """The violation that counts as none, of all rows together: of noisy values within three standard deviations."""
-        noise = 0.0 if self.problem.analytic else float(self.problem.noise_scales[1:].max(initial=0.0))
-        return float(self.oracle.user_tolerance.max(initial=0.0)) + CLEARLY * noise
+            self._infeasible = infeasible_end(self.guard, self.trace, self.problem, self.oracle, self.answer)
 
     @property
     def remarks(self) -> str:
         """The sentences on what to know while the run is at work."""
-        start = infeasible_start(self.trace, self._allowed, self.oracle) if len(self.trace) else ""
+        start = infeasible_start(self.trace, self.problem, self.oracle) if len(self.trace) else ""
         return " ".join(filter(None, [*self.opening, *self.notes, start, self.guard.sentence, self.noise.sentence]))
 
     def make_oracle(self) -> Oracle:

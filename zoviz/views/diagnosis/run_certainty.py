@@ -71,7 +71,7 @@ class RunCertainty:
 def _obstacle(problem: Problem, x: np.ndarray) -> str:
     """Return why it is not found out how sure a design is; empty where it is."""
     if problem.stochastic or problem.online or problem.form != "constrained":
-        return "How sure this is cannot be told: the objective is an expectation over samples, or a task of rounds."
+        return "How sure this is is not computed: the objective is an expectation over samples, or a task of rounds."
     if not problem.analytic:
         return (
             "How sure this is is not known: the run did not come to its end. Certify this point, under Diagnosis, "
