@@ -49,7 +49,9 @@ def test_without_noise_it_is_what_is_known_at_no_further_call() -> None:
     result = solved(300, noise=0.0)
     sure = result.certainty
     assert sure.f_x == Interval(result.fun, result.fun, result.fun) and sure.calls == 0 and not sure.noisy
-    assert sure.activity[1] is Activity.INACTIVE and "values repeat" in sure.note
+    assert sure.activity == (Activity.ACTIVE, Activity.INACTIVE) and not sure.note
+    assert inside(sure.f_star, 0.32) and sure.f_star.high - sure.f_star.low < 1e-6
+    assert inside(sure.multipliers[0], 0.8) and sure.multipliers[0].high - sure.multipliers[0].low < 0.1
 
 
 def test_where_no_call_is_left_there_is_none() -> None:

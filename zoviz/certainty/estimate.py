@@ -108,7 +108,9 @@ def estimated(
 
     Parameters
     ----------
-    before, fresh, x, box, plan, level, note, misfit
+    before, fresh : Calls
+    x : Array, shape (n,)
+    box, plan, level, note, misfit
         As of ``certainty``.
     """
     free = box.variable

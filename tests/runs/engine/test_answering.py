@@ -37,8 +37,8 @@ def judged(function: Callable[[Array], tuple[float, Array]], method: str, calls:
     names = {"noise", "noise_scale"}
     own = {name: value for name, value in more.items() if name in names}
     problem = BlackBox(function, joint=True, bounds=BOUNDS, x0=X0, **own)
-    rest = {name: value for name, value in more.items() if name not in names}
-    return Run(problem, method, replicas=1, calls=calls, seed=3, judged=True, stop_when="confident", **rest)
+    rest = {"stop_when": "confident"} | {name: value for name, value in more.items() if name not in names}
+    return Run(problem, method, replicas=1, calls=calls, seed=3, judged=True, **rest)
 
 
 @pytest.mark.parametrize("sd", [0.0, 1e-3, 1e-2])
@@ -109,7 +109,7 @@ def test_an_error_among_the_last_calls_is_the_runs_and_its_course_is_kept() -> N
             raise RuntimeError("no licence left")
         return simulate(x)
 
-    run = judged(breaks, "ZOSQP", 600)
+    run = judged(breaks, "ZOSQP", 600, stop_when="budget")
     with pytest.raises(RuntimeError, match="no licence left"):
         run.run()
     assert run.status == "failed" and run.answer is None and np.isfinite(run.best_design.f)

@@ -36,7 +36,7 @@ class OneStillSearches(ZOSQP):
 
     def searches(self, state: Any) -> Searches | None:
         known = super().searches(state)
-        return known and Searches(known.ended * [1, 0], known.minima * [1, 0])
+        return known and known._replace(ended=known.ended * [1, 0], minima=known.minima * [1, 0])
 
 
 class CannotTell(ZOSQP):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from heapq import merge
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -68,14 +68,10 @@ class Worker(RunHistory):
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
         self._infeasible, self._said, self._solver_ended = "", "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
-        self.constants: Any = None  # by which the rule chose
         self.unit_sizes, self.curvature_scaling = spec.unit_sizes, spec.curvature_scaling
-        self.iteration, self._asked = 0, False
+        self.iteration, self._asked, self.kept_seconds = 0, False, 0.0  # of the budget, for who goes on at its end
         self.clock = Stopwatch() if self.answering is None else self.answering.clock
-        self.kept_seconds = 0.0  # of the budget, for who goes on when the run has ended
-        self.state: Any = None
-        self.info: Any = None
-        self.polished: Any = None
+        self.state, self.info, self.polished, self.constants = cast("Any", (None,) * 4)  # by which the rule chose
         self.open, self.spent_calls, self.spent_time = bool(self.targets), False, False
         self.tally = self.problem.tally(spec.replicas)
         # Asked for once: a step of a method without searches is to cost no more for it.
