@@ -48,7 +48,7 @@ class Judge:
     @property
     def sees_noise(self) -> bool:
         """Whether fresh calls have noise of their own: also those with fresh seeds."""
-        return self._problem.contract == "independent" or self._problem.seeds
+        return self._problem.contract != "common" or self._problem.seeds
 
     def enter(self, x: Array, value: Evaluation) -> None:
         """Keep calls (k, n) that lead to the answer, unless several share their noise."""

@@ -16,6 +16,7 @@ from zoviz.certainty.judge import Judge
 from zoviz.certainty.own_calls import nearby, repeating
 from zoviz.core.errors import OracleError, TimeSpent
 from zoviz.core.ranking import first_by_means, is_feasible
+from zoviz.core.seeds import fresh_seeds
 from zoviz.core.sets import Box
 from zoviz.core.streams import Mark, Streams
 from zoviz.core.threads.stopwatch import Stopwatch
@@ -51,10 +52,10 @@ class Simulation(Protocol):
     def lend_evaluator(self) -> None:
         """Have clones evaluate by this problem's own processes."""
 
-    def probe(self, place: Array) -> Evaluation | Failure:
+    def probe(self, place: Array, xi: np.ndarray | None = None) -> Evaluation | Failure:
         """Evaluate at a place (n,) by one call."""
 
-    def keep(self, place: Array, outcome: Evaluation | Failure) -> None:
+    def keep(self, place: Array, outcome: Evaluation | Failure, xi: np.ndarray | None = None) -> None:
         """Keep the outcome of a call for the run that asks for it."""
 
 
@@ -112,7 +113,7 @@ class Answering(RunObserver):
         self._own = cast("Simulation", problem) if problem.partial else None
         unsaid = "deterministic" if self._own is None else UNKNOWN
         self._noise_is_known = noise_is_known or problem.analytic or problem.noise != unsaid
-        self._seed, self._streams = seed, Streams(seed + 1, 1)  # of added noise; the run's own are of the seed
+        self._seed, self._streams = seed, Streams(seed + 1, 1)  # of noise and seeds outside of the run
         self.clock, self._asked, self._limits = Stopwatch(), False, Limits(seconds=seconds)
         self.facts: Facts | None = None
         self.reserve, self.reason = 0, ""
@@ -211,7 +212,7 @@ class Answering(RunObserver):
             Where there is no value at the start, nor at others in its place.
         """
         kept = self._first_values()
-        place, value = kept[-1]
+        place, value, _ = kept[-1]
         if isinstance(value, Failure) or not value.finite:
             raise start.no_value(self._problem, len(kept), value)
         noisy, calls = self._problem.contract != "deterministic", 0
@@ -231,18 +232,20 @@ class Answering(RunObserver):
                 self._own.keep(*outcome)
         return place[None], Evaluation(value.f[None], value.h[None])
 
-    def _first_values(self) -> list[tuple[Array, Evaluation | Failure]]:
-        """Return the run's first starts (n,), to the one that has a value, and their outcomes."""
-        problem, most = self._problem, self._max_calls - REPEATS - RETREATS
-        most = min(self._max_calls, 1 + start.tries(most // self._replicas))
-        kept: list[tuple[Array, Evaluation | Failure]] = []
-        for x, new in islice(start.candidates(problem, Streams(self._seed, self._replicas)), most):
+    def _first_values(self) -> list[tuple[Array, Evaluation | Failure, np.ndarray | None]]:
+        """Return the run's first starts (n,), to the one that has a value, their outcomes, and the seeds it draws."""
+        problem, streams, xi = self._problem, Streams(self._seed, 1), None
+        most = start.tries((self._max_calls - REPEATS - RETREATS) // self._replicas)
+        kept: list[tuple[Array, Evaluation | Failure, np.ndarray | None]] = []
+        starts = start.candidates(problem, Streams(self._seed, self._replicas))
+        for x, new in islice(starts, min(self._max_calls, 1 + most)):
             if not new[0]:
                 continue
             if kept and self.time_spent is not None:
                 break
-            kept.append((x[0], self._first_value(x[0])))
-            value = kept[-1][1]
+            xi = problem.draw(0, streams) if problem.seeds and (not kept or problem.contract == "independent") else xi
+            value = self._first_value(x[0], xi)
+            kept.append((x[0], value, xi))
             if isinstance(value, Failure):
                 if self._own is not None and self._own.on_error == "raise" and not value.counted:
                     raise value.error
@@ -250,15 +253,17 @@ class Answering(RunObserver):
                 break
         return kept
 
-    def _first_value(self, place: Array) -> Evaluation | Failure:
+    def _first_value(self, place: Array, xi: np.ndarray | None) -> Evaluation | Failure:
         if self._own is None:
             return self._values(place)[0]
         self._asked = True
         with self.clock:
-            return self._own.probe(place)
+            return self._own.probe(place, xi)
 
     def _values(self, x: Array) -> tuple[Evaluation, np.ndarray]:
         """Return the values at points (..., n), noise included, which are entered into the best point.
+
+        Of points (..., k, n) each of the k has a new seed, which those of the other axes share.
 
         Returns
         -------
@@ -270,8 +275,7 @@ class Answering(RunObserver):
         problem = self._problem
         value, made = self._evaluated(x)
         if problem.contract != "deterministic" and problem.noise_scales.any():
-            noise = problem.noise_scales * problem.draw_noise(self._streams, (value.f.size,))
-            noise = noise.reshape(*value.f.shape, problem.m + 1)
+            noise = problem.noise_scales * problem.draw_noise(self._streams, value.f.shape)[0]
             value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
         count = value.f.size
         self.best.enter(x.reshape(count, -1), Evaluation(value.f.reshape(count), value.h.reshape(count, problem.m)))
@@ -280,13 +284,14 @@ class Answering(RunObserver):
     def _evaluated(self, x: Array) -> tuple[Evaluation, np.ndarray]:
         """Return the values at points (..., n), as far as there is time, NaN elsewhere, and where a call was made."""
         points, problem = x.reshape(-1, x.shape[-1]), self._problem
+        seeds = fresh_seeds(self._streams, x.shape[:-1]) if problem.seeds else None
         found = FoundValues(len(points), problem.m, self._check_time)
         try:
             with self.clock:
                 self._check_time()
                 if not problem.pointwise:
-                    return problem.evaluate(x), np.ones(x.shape[:-1], dtype=bool)
-                problem.collect(points, found.enter)
+                    return problem.evaluate(x, seeds), np.ones(x.shape[:-1], dtype=bool)
+                problem.collect(points, found.enter, seeds)
         except TimeSpent:
             pass
         except BaseException:  # likewise, what was found
@@ -343,10 +348,9 @@ class Answering(RunObserver):
             return self._unsure_answer(noise, leader)
         if noise.outliers:  # the best point that was seen may be one
             return self._answer_of_run(leader)
-        calls, failures = 0, 0
         if status is RunStatus.FINISHED and not self._facts.noisy:
-            calls, failures = self._retreat(result, reserve)
-        return self.best_answer(calls, failures)
+            return self.best_answer(*self._retreat(result, reserve))
+        return self.best_answer()
 
     def _judged(self, answer: Answer, result: Result, calls: int) -> Answer:
         """Return the answer with its certainty: by further calls under noise, else by what is known."""
@@ -370,7 +374,7 @@ class Answering(RunObserver):
 
     def _obstacle(self, calls: int) -> str:
         """Return why a noisy answer cannot be judged; empty where it can."""
-        if self._problem.contract == "common":
+        if not self._judge.sees_noise:
             return "the points of an iteration share their noise, so that repeated calls do not tell it"
         if self.time_spent is not None:
             return "values are noisy, and no time was left to tell by how much"
