@@ -70,7 +70,7 @@ def test_of_a_run_on_a_persons_functions_the_card_has_the_answer_and_how_sure_it
 
     bounds, noise = [(-2.0, 2.0)] * 2, {"noise": "independent", "noise_scale": 1e-2}
     problem = BlackBox(simulate, bounds=bounds, x0=[0.0, 0.0], joint=True, **noise)
-    run = Run(problem, "ZOSQP", replicas=1, calls=1500, judged=True, seed=5)
+    run = Run(problem, "ZOSQP", replicas=1, calls=1500, judged=True, seed=5, stop_when="confident")
     run.run()
     card = BestDesignCard()
     card.update(run)
