@@ -26,7 +26,7 @@ _MOST = 60
 _NONE = muted_html("The best point of a run stands here, with its objective, its constraints and its bounds.")
 """What is said before there is a point."""
 _STYLE = """
-.zoviz-best {max-height: 420px; overflow-y: auto}
+.zoviz-best {max-height: 520px; overflow-y: auto}
 .zoviz-certainty {font-size: 13px; margin: 2px 0 6px}
 .zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
 .zoviz-best-f small {font-size: 12px; font-weight: 400; margin-left: 6px} .zoviz-best-f .violated {font-weight: 700}
@@ -67,10 +67,11 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     rest = f"… and {more} more rows; the files have all of them. " if more else ""
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
     head = f"<thead><tr><th></th>{titles}</tr>"
-    note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
+    along = f" {sure.along}." if sure is not None and sure.along else ""
+    note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}.{along}"))
     region = "<div class='zoviz-best' role='region' aria-label='Best design' tabindex='0'>"
-    said = [sureness.sentence] if sure is None else [sure.minimum, f"{sure.along}." if sure.along else ""]
-    certain = "".join(f"<div class='zoviz-certainty'>{html.escape(one)}</div>" for one in said if one)
+    said = sureness.sentence if sure is None else sure.minimum
+    certain = f"<div class='zoviz-certainty'>{html.escape(said)}</div>" if said else ""
     table = f"<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
     return f"{region}{best}{certain}{table}</div>{note}"
 

@@ -94,6 +94,6 @@ class StepRegion(Picture):
         self.points.data = {"x": shifts[:, across], "y": shifts[:, up]}
         self.centre.data = {"x": [0.0], "y": [0.0]}
         count = len(shifts)
-        fig.title.text = f"{self.title}: {data.purpose}, {count} point{'s' * (count != 1)}"
+        fig.title.text = f"Last batch: {data.purpose}, {count} point{'s' * (count != 1)}"
         for axis, variable in ((fig.xaxis[0], across), (fig.yaxis[0], up)):
             axis.axis_label = f"x{variable + 1} − {data.centre[variable]:.6g}"
