@@ -155,7 +155,8 @@ class Certainty:
         """f* and what could still be gained, in a few plain words; empty where nothing is known of them."""
         if not self.tells_minimum:
             return ""
-        return f"f* {text_of(self.f_star)}; at most {max(self.gain.high, 0.0):.2g} to be gained nearby"
+        gain = f"at most {self.gain.high:.2g}" if self.gain.high > 0.0 else "nothing"
+        return f"f* {text_of(self.f_star)}; {gain} to be gained nearby"
 
     @property
     def along(self) -> str:

@@ -72,8 +72,6 @@ def repeating(
     for radius in (farthest, max(farthest, LEAST_RADIUS)):  # the first may be too small to hold a feasible point
         found = estimated(none, calls, x, box, Design(calls.x, x[free], radius * unit, nothing, radius))
         if found is not None and found.tells_minimum:
-            # A direction that these few calls do not tell is no flat one.
-            known_ones = tuple(one for one in found.directions if not one.flat)
             exactly = replace(known, f_star=found.f_star, gain=found.gain, x_star=found.x_star, note=found.note)
-            return replace(exactly, activity=found.activity, multipliers=found.multipliers, directions=known_ones)
+            return replace(exactly, activity=found.activity, multipliers=found.multipliers)
     return known

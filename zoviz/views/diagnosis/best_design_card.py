@@ -34,6 +34,7 @@ table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-num
 .zoviz-design th {text-align: left; font-weight: 600; opacity: .75; padding: 3px 8px 3px 0}
 .zoviz-design td {padding: 3px 8px 3px 0; border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
 .zoviz-design .number {text-align: right; white-space: nowrap}
+.zoviz-design tr.words td {border-top: 0; padding-top: 0; font-size: 12px}
 .violated {color: var(--zv-bad); font-weight: 600}
 """
 
@@ -60,9 +61,10 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
         words = "unknown" if not known else f"{value:.4g}"
         margin = "" if not known else "met" if value <= 0.0 or design.feasible else "violated"
         look = "number violated" if margin == "violated" else "number"
-        margin = html.escape(", ".join(filter(None, [margin, told.get(name, "")])))
-        cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td>{margin}</td>"
+        cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td class='number'>{margin}</td>"
         rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
+        if name in told:
+            rows.append(f"<tr class='words'><td></td><td colspan='3'>{html.escape(told[name])}</td></tr>")
     more = max(len(design.variables) - _MOST, 0) + max(len(design.constraints) - _MOST, 0)
     rest = f"… and {more} more rows; the files have all of them. " if more else ""
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
