@@ -139,8 +139,8 @@ def minimize(
         ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no feasible point was found), ``seed``, ``method``,
         its ``parameters`` as used, ``trace``, the course of the run, and ``certainty``: how sure this is
         (``Certainty``). Under noise intervals of f at x, of the optimal value nearby, of the constraints, of x and of
-        what a unit of each limit is worth, and the price of another digit; without, which constraints are active, as
-        far as the method knows. None where no call was left for it.
+        what a unit of each limit is worth, and the price of another digit; without noise the same by the calls near x,
+        where these tell it, at no further call. What is not known is NaN, and its ``note`` says why.
 
     Raises
     ------
