@@ -102,6 +102,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "Suite": {"problem_name": "HS30", "start_spread": 0.1},
     "HMCTuning": {"gradients": 200, "rows": 50},
     "NetworkTuning": {"steps": 3, "loss": "log"},
+    "QueueingNetwork": {"customers": 5},
 }
 
 

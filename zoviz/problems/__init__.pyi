@@ -19,6 +19,7 @@ from zoviz.problems.learning.hmc_tuning import HMCTuning as _HMCTuning
 from zoviz.problems.learning.loss_tuning import LossTuning as _LossTuning
 from zoviz.problems.learning.network_tuning import NetworkTuning as _NetworkTuning
 from zoviz.problems.networks.consensus import DistributedConsensus as _DistributedConsensus
+from zoviz.problems.networks.queueing import QueueingNetwork as _QueueingNetwork
 from zoviz.problems.networks.slicing import NetworkSlicing as _NetworkSlicing
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking as _ACLoadTracking
 from zoviz.problems.power.load_tracking import LoadTracking as _LoadTracking
@@ -53,6 +54,7 @@ __all__ = [
     "PressureVessel",
     "Problem",
     "QuadraticBilevel",
+    "QueueingNetwork",
     "SpeedReducer",
     "Spring",
     "StochasticQP",
@@ -181,6 +183,27 @@ class NetworkTuning(_NetworkTuning):
         limit_share: float = 0.15,
         seed: int = 0,
         scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class QueueingNetwork(_QueueingNetwork):
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    scaled: bool
+    customers: int
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        scaled: bool = True,
+        customers: int = 50,
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSQP
 from zoviz.solvers.batches import Loop
 from zoviz.solvers.sqp import archive as archives
+from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.noisy import Noisy
 from zoviz.solvers.sqp.race import Race
@@ -142,10 +145,14 @@ def common(left: int) -> StepContext:
 class Shared:
     """An arm of 300 calls, whose batches have noise of size 1 in common."""
 
-    def __init__(self) -> None:
+    def __init__(self, space: Space = SPACE) -> None:
         self.generator, start = np.random.default_rng(5), np.zeros((2, 2))
-        self.arm = Noisy.start(start, truth(start) + [[0.1], [-0.1]], common(298), SPACE)
-        self.batches = played_until(298, self.arm, begin, self.values, lambda spent: common(298 - spent))
+        arm = Noisy.start(start, truth(start) + [[0.1], [-0.1]], common(298), space)
+
+        def begin(arm: Noisy) -> Loop:
+            return arm.loop(space, lambda values, scattered: np.zeros(2))
+
+        self.batches = played_until(298, arm, begin, self.values, lambda spent: common(298 - spent))
 
     def values(self, x: Array) -> Array:
         return truth(x) + self.generator.standard_normal(2) + 0.01 * self.generator.standard_normal((len(x), 2))
@@ -158,6 +165,16 @@ def test_no_point_comes_twice_in_a_batch_of_shared_noise() -> None:
     sizes = {word: max(len(one.points) for one in batches if one.purpose == word) for word in ("trial", "race")}
     assert sizes["trial"] == 2 and sizes["race"] > 2, "trials are called with the centre, candidates together"
     assert sum(len(one.points) for one in batches) == 298
+
+
+def test_after_some_sweeps_each_call_has_noise_of_its_own_but_those_of_a_round_between_candidates() -> None:
+    late = SPACE._replace(constants=replace(STANDARD, shared_sweeps=30))
+    whole = Shared(late)
+    spent = np.cumsum([len(one.points) for one in whole.batches])
+    after = [one for one, calls in zip(whole.batches, spent, strict=True) if calls > 30 * 3 + 40]
+    sizes = {word: {len(one.points) for one in after if one.purpose == word} for word in ("design", "trial", "race")}
+    assert sizes["design"] == sizes["trial"] == {1} and max(sizes["race"]) > 2
+    assert whole.batches[-1].memory.archive.batches is None
 
 
 def test_an_arm_of_shared_noise_is_begun_anew_at_every_iteration() -> None:

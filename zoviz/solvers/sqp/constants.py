@@ -90,6 +90,7 @@ class SQPConstants:
     refreshed_up_to: int = 60  # and with so few points; else those that served last
     curvatures: tuple[float, ...] = (0.03, 0.3, 3.0, 30.0, 300.0, 3e3, 3e4)  # prior sds, in units of the noise
     biases: tuple[float, ...] = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)  # of the error at |u| = 1, as |u|^3
+    shared_sweeps: int = 60  # sweeps of n + 1 calls in which batches share noise: more calls serve levels, not slopes
     shared: tuple[float, ...] = (0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 1e3, 1e4)  # of the noise that a batch shares
     most_biased: float = 0.7  # ratios of the second to the first
     least_biased: float = 0.002  # between which combinations are tried

@@ -146,7 +146,8 @@ class Descent:
         model = fit(self._data(archive, near, space), noise, every if refresh else self.priors)
         if rows.batched and len(known) > most:
             model.level_by(self._data(archive, known, space))
-        self.priors = [one for one in every if one in model.priors or one in (every[0], every[8])]
+        usual, shared = {prior[:3] for prior in (every[0], every[8])}, {prior.shared for prior in model.priors}
+        self.priors = [one for one in every if one in model.priors or (one[:3] in usual and one.shared in shared)]
         self.fits += 1
         return model
 

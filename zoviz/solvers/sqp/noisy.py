@@ -9,7 +9,8 @@ calls so far (``archive``); fits quadratic models of f and h to those within rea
 number of calls (``Descent.judge``). Two rows of opposite sign are taken for one equality
 (``archive.detected_pairs``). The last tenth of the budget is a race between candidates for the answer by repeated
 calls (``race``). Where the calls of a batch share their noise, no point is called twice in one, trials are called with
-the centre, and differences in batches are told apart from levels (``archive.Batches``, ``race.SharedNoise``).
+the centre, and differences in batches are told apart from levels (``archive.Batches``, ``race.SharedNoise``); once
+levels are what more calls serve, each call is a batch, but for those of a race.
 """
 
 from __future__ import annotations
@@ -149,6 +150,8 @@ class Noisy:
                 self._end_descent(context, box)
                 if self.racing:
                     break
+            if context.budget - context.left >= box.constants.shared_sweeps * (box.n + 1):
+                self.archive = self.archive._replace(batches=None)  # each call has noise of its own from now on
             points = self._design(context, box)
             yield from self._call("design", points, context, box)
             self._learn_rounding(quantum, box.constants)
@@ -162,7 +165,7 @@ class Noisy:
                 self._judge(prediction, context, box)
                 continue
             trial = np.tile(prediction.point, (self._trial_calls(context, box.constants), 1))
-            if context.common:  # each with the centre, from which it differs by less noise
+            if self._shares(context):  # each with the centre, from which it differs by less noise
                 pair = np.stack([prediction.point, self.descent.centre])
                 trial = np.tile(pair, ((len(trial) + 1) // 2, 1))
             context = yield from self._call("trial", trial, context, box)
@@ -180,6 +183,10 @@ class Noisy:
     def at_floor(self, c: SQPConstants) -> bool:
         """Return whether noise hides all that the main descent would gain by further steps."""
         return not (self.racing or self.descent.coarse) and self.descent.limited >= c.noise_end
+
+    def _shares(self, context: StepContext) -> bool:
+        """Return whether the points of a design or a trial share their noise."""
+        return context.common and self.archive.batches is not None
 
     def _space(self, box: Space) -> Space:
         """Return the box in the units of the descent, with the tolerance in those of the arm."""
@@ -204,7 +211,9 @@ class Noisy:
         )
         while True:
             most = min(context.width, context.left)
-            most = min(most, int((times == times[0]).sum())) if context.common else most
+            if context.common:
+                alone = not self._shares(context) and purpose != "race"
+                most = 1 if alone else min(most, int((times == times[0]).sum()))
             batch, points, times = points[:most], points[most:], times[most:]
             # Calls at one point of a rough function would be the same: moved by short ways they see noise.
             rough = len(self.best) and not len(self.quantum)
@@ -221,7 +230,7 @@ class Noisy:
     def _take(self, points: Array, values: Array, common: bool, box: Space) -> None:
         """Take in the values (q, 1 + m) at points (q, n)."""
         c = box.constants
-        archive, _ = archives.add(self.archive, points, values, common)
+        archive, _ = archives.add(self.archive, points, values, common and self.archive.batches is not None)
         capacity = max(c.capacity, c.capacity_per_variable * box.n)
         self.archive = archives.trim(archive, self.descent.centre, self._space(box).scale, capacity)
         if self.race is not None:
@@ -331,7 +340,7 @@ class Noisy:
         if len(self.quantum):
             count, repeats = count * repeats, 1
         points = design(descent.centre, descent.spread, count, space, context.generator)
-        if context.common:  # in every batch, so that the level there becomes known
+        if self._shares(context):  # in every batch, so that the level there becomes known
             points = np.concatenate([descent.centre[None], points])
         elif self.archive.find(descent.centre) < 0:
             points[0] = descent.centre

@@ -132,7 +132,8 @@ class ZOSQP(LoopSolver):
     shrinks only where an output differs from its model by more than the noise explains, trials are called twice while
     an output has shown no noise, and the last tenth of the budget races a few candidates by repeated calls. Under
     common noise the regression has a random intercept for each batch: slopes and races are as precise as differences in
-    batches, and constraints are backed off by what is not known of their level. Functions
+    batches, and constraints are backed off by what is not known of their level; after 60 sweeps of n + 1 calls, which
+    serve levels, only candidates for the answer share noise. Functions
     that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified by differences: when a
     step is first refused, six calls on a short line tell, and from there on roughness is taken for noise, with calls at
     one point moved by random short ways; the best of all points is then the answer. So it is where
