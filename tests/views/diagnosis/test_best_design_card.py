@@ -90,7 +90,7 @@ def test_of_a_run_on_zovizs_own_problem_a_thread_finds_it_out() -> None:
     stochastic = Run(StochasticQP(), "SampledALM", replicas=1, iterations=3)
     stochastic.run()
     card.update(stochastic)
-    assert "is not computed: the objective is an expectation" in card.table.object
+    assert "It is not computed how sure this is: the objective is an expectation" in card.table.object
 
 
 def test_beside_a_certified_point_stand_f_star_each_rows_word_and_what_its_limit_is_worth() -> None:

@@ -65,19 +65,19 @@ class RunCertainty:
         if (obstacle := _obstacle(problem, x)) != "":
             return Sureness(None, obstacle)
         self._look = BackgroundLook(lambda proceed: Certifier().certify(problem, x, run.seed, proceed).certainty)
-        return Sureness(None, "How sure this is is being found out, by calls that are not charged to the run.")
+        return Sureness(None, "It is being found out how sure this is, by calls that are not charged to the run.")
 
 
 def _obstacle(problem: Problem, x: np.ndarray) -> str:
     """Return why it is not found out how sure a design is; empty where it is."""
     if problem.stochastic or problem.online or problem.form != "constrained":
-        return "How sure this is is not computed: the objective is an expectation over samples, or a task of rounds."
+        return "It is not computed how sure this is: the objective is an expectation over samples, or a task of rounds."
     if not problem.analytic:
         return (
-            "How sure this is is not known: the run did not come to its end. Certify this point, under Diagnosis, "
-            "makes calls that tell it."
+            "It is not known how sure this is, as the run did not come to its end: Certify this point, under "
+            "Diagnosis, finds out by further calls."
         )
     if problem.domain.n > MOST_VARIABLES or problem.m > MOST_ROWS or not np.isfinite(x).all():
         sizes = f"{MOST_VARIABLES} variables and {MOST_ROWS} constraints"
-        return f"Up to {sizes}, how sure this is is found out by itself; else by Certify this point, under Diagnosis."
+        return f"Certify this point, under Diagnosis, finds out how sure this is; by itself only up to {sizes}."
     return ""
