@@ -240,12 +240,12 @@ class Certifier(Configurable):
         """Return the least and the largest number of calls that a certificate takes, with a certainty that is known."""
         n, contract = int(Box.of(problem.domain).variable.sum()), problem.contract
         least, most = cost(n, contract, self.repeats)
-        judging = self._judging(n) if known is None else 0
+        judging = self.judging(problem) if known is None else 0
         return least + judging * (contract == "independent"), most + judging * (contract != "common")
 
-    def _judging(self, n: int) -> int:
-        """Return the calls that tell how sure the minimum near a point is, in n variables."""
-        return FOR_EACH * self.repeats * (n + 1)
+    def judging(self, problem: Problem) -> int:
+        """Return the calls that tell how sure the minimum near a point is."""
+        return FOR_EACH * self.repeats * (int(Box.of(problem.domain).variable.sum()) + 1)
 
     def certify(
         self,
@@ -310,7 +310,7 @@ class Certifier(Configurable):
         """Call points around x (n,), and tell by them and by those that gave slopes how sure the minimum is."""
         box, n = Box.of(oracle.domain), int(Box.of(oracle.domain).variable.sum())
         before = Calls.joined(kept, oracle.n, oracle.m)
-        plan = design(x, box, self._judging(n), random, before, bases=(n + 2) // 2)
+        plan = design(x, box, self.judging(oracle.problem), random, before, bases=(n + 2) // 2)
         fresh = Calls(plan.points, evaluated(oracle, plan.points))
         return certainty(before, fresh, x, box, plan, self.confidence)
 
@@ -474,10 +474,12 @@ def certificate_of(
 
 
 def known_certainty(run: RunView, replica: int, certifier: Certifier) -> Certainty | None:
-    """Return how sure a run's answer is, where the replica led to it and no more calls are to tell; else None."""
+    """Return how sure a run's answer is, where the replica led to it and a certificate would not know better."""
     sure = None if run.answer is None else run.answer.certainty
-    asked = certifier.repeats > certifier.param["repeats"].default
-    return None if sure is None or asked or replica != leader_of(run.result) or not sure.tells_minimum else sure
+    if sure is None or not sure.tells_minimum or replica != leader_of(run.result):
+        return None
+    most = certifier.judging(run.problem) if sure.noisy else 0
+    return sure if sure.calls >= most and (sure.noisy or certifier.repeats <= Certifier().repeats) else None
 
 
 def _without_lost(measured: Slopes) -> tuple[Slopes, int]:
