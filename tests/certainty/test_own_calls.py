@@ -1,0 +1,53 @@
+"""The certainty of answers whose values repeat: f* and multipliers by the calls nearby, whatever the method knows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import BlackBox, minimize
+from zoviz.certainty.local_model import Calls
+from zoviz.certainty.own_calls import nearby, repeating
+from zoviz.certainty.stationarity import Activity
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
+
+BOX = Box(np.full(2, -2.0), np.full(2, 2.0))
+
+
+def function(x: Array) -> tuple[float, Array]:
+    """(x1 - 1)^2 + (x2 - 0.8)^2 with x1 + x2 <= 1 beside a slack row: f* = 0.32, y1 = 0.8."""
+    return float((x[0] - 1.0) ** 2 + (x[1] - 0.8) ** 2), np.array([x[0] + x[1] - 1.0, x[0] - 0.9])
+
+
+def around(x: Array, spread: Array) -> Calls:
+    points = x + spread * np.random.default_rng(0).standard_normal((40, 2))
+    return Calls(points, np.array([np.append(*function(one)) for one in points]))
+
+
+@pytest.mark.parametrize("method", ["ZOSQP", "ZOSPLM", "COBYLA", "ALSPG"])
+def test_every_methods_answer_has_them(method: str) -> None:
+    problem = BlackBox(function, joint=True, m=2, bounds=[(-2, 2)] * 2, x0=[0.0, 0.0])
+    result = minimize(problem, method=method, max_calls=600, seed=1)
+    sure, calls = result.certainty, result.calls
+    assert sure.tells_minimum and sure.calls == 0 and calls <= 600
+    assert (
+        sure.f_star.value == pytest.approx(0.32, abs=1e-5) and sure.f_star.low - 1e-6 <= 0.32 <= sure.f_star.high + 1e-6
+    )
+    assert sure.multipliers[0].value == pytest.approx(0.8, abs=0.02) and sure.multipliers[1].high == 0.0
+    assert sure.activity == (Activity.ACTIVE, Activity.INACTIVE)
+
+
+def test_calls_that_lie_on_a_line_tell_nothing_and_the_methods_multipliers_stay() -> None:
+    x = np.array([0.6, 0.4])
+    assert nearby(around(x, np.array([0.1, 0.0])), x, BOX) is None
+    assert nearby(around(x, np.array([0.1, 0.1])).among(np.arange(40) < 5), x, BOX) is None, "too few"
+    sure = repeating(None, x, np.append(*function(x)), np.array([0.8, 0.0]), BOX, 1e-6)
+    assert not sure.tells_minimum and "do not tell f*" in sure.sentence and sure.multipliers[0].value == 0.8
+
+
+def test_a_point_that_is_no_minimum_is_said_to_be_none() -> None:
+    x = np.array([-1.5, -1.5])
+    near = nearby(around(x, np.array([0.01, 0.01])), x, BOX)
+    sure = repeating(near, x, np.append(*function(x)), np.full(2, np.nan), BOX, 1e-6)
+    assert "x is not near a minimum" in sure.note and sure.gain.low > 0.0
