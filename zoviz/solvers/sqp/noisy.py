@@ -122,7 +122,7 @@ class Noisy:
         """
         c = box.constants
         archive = archives.empty(box.n, values[0], c)
-        for batch in np.split(np.arange(len(points)), len(points)) if context.common else [np.arange(len(points))]:
+        for batch in np.split(np.arange(len(points)), len(points) if context.common else 1):  # of a sample each
             archive, _ = archives.add(archive, points[batch], values[batch], context.common)
         repeats = max(0, int(np.clip(context.budget // 15, *c.replicates)) - len(points))
         value = archive.means[0] if len(archive.means) else values[0]
@@ -204,17 +204,11 @@ class Noisy:
 
     def _call(self, purpose: str, points: Array, context: StepContext, box: Space) -> Asks:
         """Ask for the values at points (q, n), in batches, into the archive; return the context of the last step."""
-        # Under common noise the calls of one batch at one point are the same: each point once, then each again.
-        times = np.array([(points[:i] == one).all(axis=1).sum() for i, one in enumerate(points)] * context.common)
-        points, times = (
-            (points[np.argsort(times, kind="stable")], np.sort(times)) if context.common else (points, times)
-        )
+        waiting = self._apart(purpose, points, context)
         while True:
-            most = min(context.width, context.left)
-            if context.common:
-                alone = not self._shares(context) and purpose != "race"
-                most = 1 if alone else min(most, int((times == times[0]).sum()))
-            batch, points, times = points[:most], points[most:], times[most:]
+            most, part = min(context.width, context.left), waiting.pop(0)
+            batch, rest = part[:most], part[most:]
+            waiting = [rest, *waiting] if len(rest) else waiting
             # Calls at one point of a rough function would be the same: moved by short ways they see noise.
             rough = len(self.best) and not len(self.quantum)
             places = derivatives.dithered(batch, box, context.generator) if rough else batch
@@ -223,9 +217,18 @@ class Noisy:
                 best = best_of(self.best, self.best_value, places, values, box.tolerance)
                 self.best, self.best_value = best
             self._take(batch, values / self.sizes, context.common, box)
-            if not len(points) or context.left <= len(batch):
+            if not waiting or context.left <= len(batch):
                 return context
             context = yield
+
+    def _apart(self, purpose: str, points: Array, context: StepContext) -> list[Array]:
+        """Return the parts of points (q, n) that may share a batch: under common noise each point once, then again."""
+        if not context.common:
+            return [points]
+        times = np.array([(points[:i] == one).all(axis=1).sum() for i, one in enumerate(points)])
+        parts = [points[times == k] for k in range(int(times.max()) + 1)]
+        shared = self._shares(context) or purpose == "race"
+        return parts if shared else [one for part in parts for one in part[:, None]]
 
     def _take(self, points: Array, values: Array, common: bool, box: Space) -> None:
         """Take in the values (q, 1 + m) at points (q, n)."""
