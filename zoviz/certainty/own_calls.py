@@ -32,7 +32,7 @@ def nearby(calls: Calls, x: Array, box: Box) -> Calls | None:
     steps = (own.x[:, free] - x[free]) / unit_lengths(box.lower[free], box.upper[free], x[free])
     distance = np.abs(steps).max(axis=1)
     _, first = np.unique(own.x, axis=0, return_index=True)
-    first = first[distance[first] > local_model.LEAST_RADIUS]
+    first = first[(distance[first] > local_model.LEAST_RADIUS) & (distance[first] <= local_model.MOST_RADIUS)]
     enough = int(local_model.POINTS * local_model.coefficients(n)) + 2
     if len(first) < enough:
         return None
@@ -71,7 +71,8 @@ def repeating(
     none, nothing = Calls.joined([], len(x), len(outputs) - 1), np.zeros((0, int(free.sum())))
     for radius in (farthest, max(farthest, LEAST_RADIUS)):  # the first may be too small to hold a feasible point
         found = estimated(none, calls, x, box, Design(calls.x, x[free], radius * unit, nothing, radius))
-        if found is not None and found.tells_minimum:
+        # A model whose f falls to its end may be a bad one of calls that lie unevenly: it tells nothing for sure.
+        if found is not None and found.tells_minimum and np.isfinite(found.f_star.low):
             exactly = replace(known, f_star=found.f_star, gain=found.gain, x_star=found.x_star, note=found.note)
             return replace(exactly, activity=found.activity, multipliers=found.multipliers)
     return known
