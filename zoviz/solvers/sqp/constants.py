@@ -13,17 +13,20 @@ class SQPConstants:
     """Every choice of the method that no parameter makes; ``ZOSQP(constants={"sure": 3.0})`` makes another one."""
 
     # Without noise: the trust region and the ends of a run
-    accepted: float = 1e-4  # the least ratio of actual to predicted decrease of an accepted step
-    poor: float = 0.1  # the region shrinks below this ratio,
-    fair: float = 0.3  # a little below this one,
-    good: float = 0.7  # and grows above this one where the step took as much of the radius,
+    sufficient: float = 1e-3  # the least ratio of actual decrease to that by the slope of an accepted step (Armijo)
+    retreats: int = 8  # shorter steps along a refused one
+    room: float = 4.0  # a region that shrinks holds so many times the step that was accepted
+    good: float = 0.7  # it grows where an accepted whole step took as much of it,
     growth: float = 2.5  # by this factor
-    corrected: float = 0.25  # a second-order correction is tried below this ratio
+    corrected: float = 0.25  # ratio of actual to predicted decrease below which a second-order correction is tried
+    accepted: float = 1e-4  # and that of one that serves
+    exactness: float = 1e-13  # of the quadratic programmes: rows of 1e4 are to hold to 1e-6
+    beginning_radius: float = 1e3
     small_radius: float = 1e-9
     large_radius: float = 1e4
-    flat: float = 1e-11  # a predicted decrease relative to max(1, |phi|) below which a run has come to its end
+    flat: float = 1e-14  # a predicted decrease relative to max(1, |phi|) below which a run has come to its end
     stalled: int = 6  # so many accepted steps in a row
-    tiny_decrease: float = 1e-8  # of so small a relative decrease end a run too
+    tiny_decrease: float = 1e-10  # of so small a relative decrease end a run too
     restored: float = 1e-9  # the violation at which a restoration ends
     polishing_radius: float = 1e-2  # the least radius of a run's second, finer part
     near_best: float = 1e-2  # excess over the lowest f, relative to it, up to which that part is worth while
@@ -46,8 +49,11 @@ class SQPConstants:
 
     # Roughness and rounding
     line_calls: int = 6  # calls that measure roughness, besides the value at the line's first point
+    doubtful: int = 3  # retreats after which it is measured
     line_spacing: float = 1e-5  # in unit lengths: functions are polynomials there to round-off, few kinks cross it
     roughness: float = 3e-9  # over slope, per unit length, from which on differences are wrong by some percent
+    finer: float = 1e-2  # share of the spacing on a second line,
+    lasting: float = 0.1  # and of the level that roughness keeps there: an oscillation shows less
     seen: int = 16  # points whose values are kept to tell rounding, without noise
     newest: int = 48  # and of the archive
 

@@ -124,8 +124,9 @@ def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> A
     step, change : Array, shape (n,)
         The changes of the point and of the Lagrangian's gradient.
     first : bool
-        Whether the Hessian is still the multiple of the identity that it began as: it is then scaled to y'y / s'y
-        before the update (Shanno and Phua, 1978).
+        Whether the Hessian is still the multiple of the identity that it began as: it is then scaled to s'y / s's, the
+        curvature along the step, before the update. y'y / s'y (Shanno and Phua, 1978) takes the largest curvature for
+        all directions.
 
     References
     ----------
@@ -133,7 +134,7 @@ def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> A
     """
     curvature = float(step @ change)
     if first and curvature > _SHORT:
-        hessian = np.eye(len(step)) * np.clip(change @ change / curvature, _SMALLEST, _LARGEST)
+        hessian = np.eye(len(step)) * np.clip(curvature / (step @ step), _SMALLEST, _LARGEST)
     along = hessian @ step
     present = float(step @ along)
     if not present > _SHORT:
@@ -147,13 +148,13 @@ def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> A
     return hessian
 
 
-def line_points(x: Array, space: Space, generator: np.random.Generator) -> Array:
+def line_points(x: Array, space: Space, generator: np.random.Generator, spacing: float) -> Array:
     """Return so many points (q, n), equally spaced from x (n,) on, in a random direction into the box."""
     c = space.constants
     signs = np.where(generator.random(space.n) < 0.5, -1.0, 1.0)
-    reach = c.line_calls * c.line_spacing * space.scale
+    reach = c.line_calls * spacing * space.scale
     signs = np.where(x + reach > space.upper, -1.0, np.where(x - reach < space.lower, 1.0, signs))
-    direction = signs * generator.uniform(0.5, 1.0, space.n) * c.line_spacing * space.scale
+    direction = signs * generator.uniform(0.5, 1.0, space.n) * spacing * space.scale
     return space.clip(x + np.arange(1, c.line_calls + 1)[:, None] * direction)
 
 

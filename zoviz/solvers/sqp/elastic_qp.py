@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 SATURATED = 0.999
 """A multiplier of at least this share of the penalty is the penalty's own: its row stays violated."""
+TOLERANCE = 1e-8
+"""Of the programme's residuals and gap: the library's own."""
 _RIDGE = 1e-9
 """Added to the scaled Hessian, so that the minimiser is one point."""
 _TINY = 1e-12
@@ -61,13 +63,13 @@ class Linearisation(NamedTuple):
     upper: Array
 
 
-def solve(model: Linearisation, penalty: float) -> Step:
+def solve(model: Linearisation, penalty: float, tolerance: float = TOLERANCE) -> Step:
     r"""Solve the elastic quadratic programme of a step by an interior-point method.
 
     .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \quad A d + c \le e,\; e \ge 0,\; l \le d \le u
 
     Rows that cannot become active in the box are left out, rows are divided by their largest entry and the objective by
-    its size, so that one tolerance of the library's fits all.
+    its size, so that one tolerance fits all.
     """
     import clarabel
 
@@ -82,6 +84,7 @@ def solve(model: Linearisation, penalty: float) -> Step:
     limits = np.concatenate([-value[rows] / scale, np.zeros(q), upper, -lower])
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_iter = False, _ITERATIONS
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     solution = clarabel.DefaultSolver(
         _quadratic(hessian / size, q),
         cost,
@@ -98,7 +101,9 @@ def solve(model: Linearisation, penalty: float) -> Step:
     return Step(d, multipliers, float(np.maximum(value + jacobian @ d, 0.0).sum()), penalty)
 
 
-def steered(model: Linearisation, penalty: float, largest: float, least_violation: float) -> Step:
+def steered(
+    model: Linearisation, penalty: float, largest: float, least_violation: float, tolerance: float = TOLERANCE
+) -> Step:
     """Solve the elastic programme, raising its penalty until the violation falls by a fair part of what is possible.
 
     Parameters
@@ -109,23 +114,25 @@ def steered(model: Linearisation, penalty: float, largest: float, least_violatio
         The penalty grows no further than this times max(1, |g|).
     least_violation : float
         Violation that counts as none, relative to max(1, the present one).
+    tolerance : float
+        Of the programmes.
 
     References
     ----------
     Byrd, Nocedal and Waltz (2008), Steering exact penalty methods for nonlinear programming.
     """
-    step, present = solve(model, penalty), float(np.maximum(model.value, 0.0).sum())
+    step, present = solve(model, penalty, tolerance), float(np.maximum(model.value, 0.0).sum())
     enough = least_violation * max(1.0, present)
     if step.violation <= enough:
         return step
     n = len(model.gradient)
-    best = solve(model._replace(hessian=_RESTORING * np.eye(n), gradient=np.zeros(n)), 1.0).violation
+    best = solve(model._replace(hessian=_RESTORING * np.eye(n), gradient=np.zeros(n)), 1.0, tolerance).violation
     limit = largest * max(1.0, float(np.abs(model.gradient).max(initial=0.0)))
     for _ in range(_RAISES):
         if step.violation - best <= _FAIR_SHARE * (present - best) + enough or penalty >= limit:
             break
         penalty *= 10.0
-        step = solve(model, penalty)
+        step = solve(model, penalty, tolerance)
     return step
 
 

@@ -15,7 +15,7 @@ from zoviz.solvers.restart_rules import longest_run
 from zoviz.solvers.sqp import derivatives
 from zoviz.solvers.sqp.last_calls import last_calls
 from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
-from zoviz.solvers.sqp.sqp_run import SQPRun
+from zoviz.solvers.sqp.sqp_run import Promise, SQPRun
 
 
 @dataclass
@@ -72,10 +72,10 @@ class Exact:
     plateau: bool = False
 
     @classmethod
-    def start(cls, x: Array, value: Array, penalty: float) -> Exact:
+    def start(cls, x: Array, value: Array, radius: float, penalty: float) -> Exact:
         """Return the arm at a start x (n,) with values (1 + m,); +inf where they are not finite."""
         m = len(value) - 1
-        run = SQPRun.start(x, value, m, 1.0, penalty)
+        run = SQPRun.start(x, value, m, radius, penalty)
         return cls(run, x, value, np.zeros(m), np.zeros(1 + m, dtype=bool), np.empty((0, 1 + m)))
 
     def loop(self, space: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
@@ -113,25 +113,48 @@ class Exact:
                 if run.spent >= longest_run(space.n):
                     return context
                 promise = run.solve(space, context.settings.trust_scale)
-                if not promise > c.flat * max(1.0, abs(run.merit(run.value))):
+                if not promise.decrease > c.flat * max(1.0, abs(run.merit(run.value))):
                     break
-                point = run.ahead(space)
-                value = (yield from self._values("trial", point[None], context, box))[0]
-                if run.is_poor(value, promise, c):
-                    context = yield
-                    point, value = yield from self._correction(point, value, promise, context, box)
-                accepted = run.accepts(value, promise, c)
-                if accepted:
-                    run.x, run.value = point, value
-                elif not (run.is_over(c) or self.verdict) and context.left > c.line_calls:
-                    context = yield
-                    if (yield from self._is_rough(context, box)):
-                        return context
+                accepted, context = yield from self._search_line(promise, context, box)
+                if self.verdict == "rough":
+                    return context
                 context = None
             if not accepted and (run.is_restored(c) or not run.polish(c)):
                 return context
             if context is not None and self.runs > 1 and run.is_behind(self.best_value, box):
                 return context
+
+    def _search_line(self, promise: Promise, context: StepContext, box: Space) -> Asks:
+        """Ask for the values of the step, of its correction, and of shorter ones until one gains enough.
+
+        Return whether one did, and the context of the last batch. Roughness is measured where several did not.
+        """
+        run, c, space, share = self.run, box.constants, box.scaled(self.run.length), 1.0
+        point = run.ahead(space)
+        value = (yield from self._values("trial", point[None], context, box))[0]
+        if run.is_poor(value, promise.decrease, c):
+            context = yield
+            point, value = yield from self._correction(point, value, promise.decrease, context, box)
+        whole = run.step.d
+        for retreat in range(c.retreats + 1):
+            if run.accepts(value, share, promise.slope, c):
+                run.x, run.value = point, value
+                return True, context
+            doubtful = not self.verdict and retreat >= c.doubtful
+            if doubtful and context.left > 2 * c.line_calls:
+                context = yield
+                context = yield from self._measure_roughness(context, box)
+                if self.verdict == "rough":
+                    return False, context
+            if retreat == c.retreats or context.left <= 1:
+                break
+            share = run.shorten(value, share, promise.slope)
+            run.step = run.step._replace(d=share * whole)
+            context = yield
+            point = run.ahead(space)
+            value = (yield from self._values("trial", point[None], context, box))[0]
+        run.refuse(c)
+        return False, context
 
     def _derivatives(self, context: StepContext, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for differences around x: its slopes, and before a first Hessian curvatures, (n, 1 + m) each."""
@@ -186,15 +209,24 @@ class Exact:
         if not np.array_equal(best_value, self.best_value):
             self.best, self.best_value, self.best_run = best, best_value, self.runs
 
-    def _is_rough(self, context: StepContext, space: Space) -> Asks:
-        """Ask for values on a short line, and return whether they show functions too rough for differences."""
-        points = derivatives.line_points(self.run.x, space, context.generator)
-        values = yield "line", points
-        self._keep_best(points, values, space)
-        level = derivatives.noise_level(np.concatenate([self.run.value[None], values]))
-        rough = (level > space.constants.roughness * self.run.size).any()
-        self.verdict = "rough" if rough else "smooth"
-        return rough
+    def _measure_roughness(self, context: StepContext, space: Space) -> Asks:
+        """Ask for values on a short line, and on a still shorter one where they look rough; return the last context.
+
+        What is rough is as rough there; an oscillation that is smooth, if on a small scale, is not.
+        """
+        c, levels = space.constants, []
+        for spacing in (c.line_spacing, c.finer * c.line_spacing):
+            points = derivatives.line_points(self.run.x, space, context.generator, spacing)
+            values = yield "line", points
+            self._keep_best(points, values, space)
+            levels.append(derivatives.noise_level(np.concatenate([self.run.value[None], values])))
+            rough = (levels[-1] > c.roughness * self.run.size) & (levels[-1] >= c.lasting * levels[0])
+            if not rough.any():
+                break
+            if len(levels) == 1:
+                context = yield
+        self.verdict = "rough" if rough.any() else "smooth"
+        return context
 
     def _judge_rounding(self, values: Array, quantum: Callable[[Array, bool], Array], most: int) -> None:
         """Call functions rough whose values (q, 1 + m) at differences hardly change beside their rounding."""

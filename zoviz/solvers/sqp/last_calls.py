@@ -38,7 +38,7 @@ def _retreats(run: SQPRun, space: Space, trust_scale: float, count: int) -> Arra
     h = (run.value / run.size)[1:]
     for spare in c.spare[:count]:
         model = run.model(space, trust_scale, h + spare * np.maximum(h, 0.0))
-        step = elastic_qp.steered(model, run.penalty, c.largest_penalty, c.least_violation)
+        step = elastic_qp.steered(model, run.penalty, c.largest_penalty, c.least_violation, c.exactness)
         points = np.concatenate([points, space.clip(run.x + space.scale * step.d)[None]])
     return points
 

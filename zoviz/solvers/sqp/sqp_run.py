@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,13 @@ from zoviz.solvers.sqp.situation import Space
 
 def _none() -> Array:
     return np.empty((0, 0))
+
+
+class Promise(NamedTuple):
+    """What a step promises: the decrease of the merit by its model, and that by the model's slope alone."""
+
+    decrease: float
+    slope: float
 
 
 @dataclass
@@ -43,6 +51,8 @@ class SQPRun:
         The run's units: of the variables relative to ``Space.scale``, and of f and h; empty before the first slopes.
     step : Step
         The last step, in scaled variables.
+    weights : Array, shape (m,)
+        Those of the rows in the merit.
     stall, spent : int
         Accepted steps without progress, and calls.
     curved, moved : Array, shape (n,)
@@ -58,6 +68,7 @@ class SQPRun:
     last_x: Array
     length: Array
     step: Step
+    weights: Array
     curved: np.ndarray
     moved: np.ndarray
     slopes: Array = field(default_factory=_none)
@@ -81,7 +92,7 @@ class SQPRun:
         """Return a run at its start x (n,), where the values (1 + m,) are known, or empty."""
         n = len(x)
         step, nowhere = Step(np.zeros(n), np.zeros(m), 0.0, penalty), np.zeros(n, dtype=bool)
-        return cls(x, value, radius, penalty, central, restoring, x, np.ones(n), step, nowhere, nowhere)
+        return cls(x, value, radius, penalty, central, restoring, x, np.ones(n), step, np.zeros(m), nowhere, nowhere)
 
     @property
     def linear(self) -> np.ndarray:
@@ -101,9 +112,9 @@ class SQPRun:
         return self.step.multipliers * (self.size[0] / self.size[1:]) if len(self.size) else self.step.multipliers
 
     def merit(self, value: Array) -> float:
-        """Return f + rho sum [h]_+, +inf where a value is not finite; without f in a restoration."""
+        """Return f + sum_j w_j [h_j]_+, +inf where a value is not finite; without f in a restoration."""
         scaled = value / self.size
-        merit = (0.0 if self.restoring else scaled[0]) + self.penalty * np.maximum(scaled[1:], 0.0).sum()
+        merit = (0.0 if self.restoring else scaled[0]) + self.weights @ np.maximum(scaled[1:], 0.0)
         return float(merit) if np.isfinite(value).all() else np.inf
 
     def offsets(self, space: Space) -> derivatives.Offsets:
@@ -123,8 +134,12 @@ class SQPRun:
         """Return the point that the present step leads to, (n,)."""
         return space.clip(self.x + space.scale * self.step.d)
 
-    def solve(self, space: Space, trust_scale: float) -> float:
-        """Make the next step, set the penalty by it, and return the decrease of the merit that it promises."""
+    def solve(self, space: Space, trust_scale: float) -> Promise:
+        """Make the next step, set penalty and weights by it, and return what it promises.
+
+        A row's weight in the merit is its multiplier, which it follows upwards at once and downwards by halves (Powell,
+        1978): with the penalty of all rows for each, steps along curved rows would be refused until they are tiny.
+        """
         c = space.constants
         h = (self.value / self.size)[1:]
         if not self.hessian.size:
@@ -132,14 +147,19 @@ class SQPRun:
             identity = np.eye(space.n) * (1e-3 if self.restoring else np.clip(size, 1e-3, 1.0))
             self.hessian, self.fresh = self._flat(identity), True
         model = self.model(space, trust_scale, h)
-        self.step = step = elastic_qp.steered(model, self.penalty, c.largest_penalty, c.least_violation)
+        self.step = step = elastic_qp.steered(model, self.penalty, c.largest_penalty, c.least_violation, c.exactness)
         largest, violation, self.penalty = step.largest_multiplier, float(np.maximum(h, 0.0).sum()), step.penalty
         if self.penalty < 1.1 * largest:
             self.penalty = 1.5 * largest
         elif self.penalty > 20.0 * max(largest, 1e-2) and violation < 1e-8:
             self.penalty = max(2.0 * largest, 1e-2, self.penalty / 2.0)
-        decrease = model.gradient @ step.d + 0.5 * step.d @ self.hessian @ step.d
-        return float(-decrease + self.penalty * (violation - step.violation))
+        if self.restoring:
+            self.weights = np.full(len(h), self.penalty)
+        else:
+            self.weights = np.maximum(step.multipliers, 0.5 * (self.weights + step.multipliers))
+        fallen = np.maximum(h, 0.0) - np.maximum(h + model.jacobian @ step.d, 0.0)
+        slope = float(self.weights @ fallen - model.gradient @ step.d)
+        return Promise(slope - 0.5 * float(step.d @ self.hessian @ step.d), slope)
 
     def is_poor(self, value: Array, promise: float, c: SQPConstants) -> bool:
         """Return whether a step fell short because of constraints that curve, so that a correction may serve."""
@@ -150,7 +170,7 @@ class SQPRun:
     def correct(self, space: Space, trust_scale: float, value: Array) -> None:
         """Replace the step by its second-order correction, from the values (1 + m,) that it led to."""
         shifted = (value / self.size)[1:] - (self.slopes[:, 1:].T * space.scale) @ self.step.d
-        correction = elastic_qp.solve(self.model(space, trust_scale, shifted), self.penalty)
+        correction = elastic_qp.solve(self.model(space, trust_scale, shifted), self.penalty, space.constants.exactness)
         self.step = self.step._replace(d=correction.d)
 
     def serves(self, corrected: Array, value: Array, promise: float, c: SQPConstants) -> bool:
@@ -161,22 +181,36 @@ class SQPRun:
         present, first, second = self.merit(self.value), self.merit(value), self.merit(corrected)
         return second < first and present - second > c.accepted * promise
 
-    def accepts(self, value: Array, promise: float, c: SQPConstants) -> bool:
-        """Return whether a step to these values (1 + m,) is accepted, and set the radius."""
+    def accepts(self, value: Array, share: float, slope: float, c: SQPConstants) -> bool:
+        """Return whether a share of the step, to these values (1 + m,), gains enough (Armijo); set the radius then."""
         present = self.merit(self.value)
         decrease = present - self.merit(value)
-        ratio = decrease / promise if np.isfinite(decrease) else -1.0
-        length = float((np.abs(self.step.d) / self.reach(c)).max())
-        if ratio > c.good and length > c.good * self.radius:
+        if not (np.isfinite(decrease) and decrease >= c.sufficient * share * slope):
+            return False
+        length = self._length(c)
+        if share < 1.0:
+            self.radius = max(0.5 * self.radius, c.room * length)
+        elif length > c.good * self.radius:
             self.radius = min(c.growth * self.radius, c.large_radius)
-        elif ratio < c.poor:
-            shorter = min(0.5 * self.radius, 0.5 * length)
-            self.radius = shorter if np.isfinite(value).all() else 0.2 * min(self.radius, length)
-        elif ratio < c.fair:
-            self.radius = max(0.5 * length, 0.5 * self.radius)
-        if ratio > c.accepted:
-            self.stall = self.stall + 1 if decrease < c.tiny_decrease * max(1.0, abs(present)) else 0
-        return ratio > c.accepted
+        self.stall = self.stall + 1 if decrease < c.tiny_decrease * max(1.0, abs(present)) else 0
+        return True
+
+    def shorten(self, value: Array, share: float, slope: float) -> float:
+        """Return the share of the step to be tried after this one, whose values (1 + m,) gain too little.
+
+        It is the minimiser of the parabola through the merits and the slope, within a tenth and half of this share.
+        """
+        decrease, promise = self.merit(self.value) - self.merit(value), share * slope
+        shorter = promise / (2.0 * (promise - decrease)) if np.isfinite(decrease) else 0.0
+        return share * min(0.5, max(0.1, shorter))
+
+    def refuse(self, c: SQPConstants) -> None:
+        """Shrink the region to the present step, of which no share gained enough."""
+        self.radius, self.stall = min(self.radius, self._length(c)), self.stall + 1
+
+    def _length(self, c: SQPConstants) -> float:
+        """Return the length of the present step, in radii of 1."""
+        return float((np.abs(self.step.d) / self.reach(c)).max())
 
     def is_restored(self, c: SQPConstants) -> bool:
         """Whether the run was a restoration, and has reached its aim."""
