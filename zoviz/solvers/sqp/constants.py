@@ -21,7 +21,6 @@ class SQPConstants:
     corrected: float = 0.25  # ratio of actual to predicted decrease below which a second-order correction is tried
     accepted: float = 1e-4  # and that of one that serves
     exactness: float = 1e-13  # of the quadratic programmes: rows of 1e4 are to hold to 1e-6
-    beginning_radius: float = 1e3
     small_radius: float = 1e-9
     large_radius: float = 1e4
     flat: float = 1e-14  # a predicted decrease relative to max(1, |phi|) below which a run has come to its end

@@ -72,10 +72,10 @@ class Exact:
     plateau: bool = False
 
     @classmethod
-    def start(cls, x: Array, value: Array, radius: float, penalty: float) -> Exact:
+    def start(cls, x: Array, value: Array, penalty: float) -> Exact:
         """Return the arm at a start x (n,) with values (1 + m,); +inf where they are not finite."""
         m = len(value) - 1
-        run = SQPRun.start(x, value, m, radius, penalty)
+        run = SQPRun.start(x, value, m, 1.0, penalty)
         return cls(run, x, value, np.zeros(m), np.zeros(1 + m, dtype=bool), np.empty((0, 1 + m)))
 
     def loop(self, space: Space, quantum: Callable[[Array, bool], Array]) -> Asks:

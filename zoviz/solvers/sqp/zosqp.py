@@ -63,7 +63,7 @@ class Replica:
             context = yield ANEW
             values = yield "start", space.start[None]
             if not context.may_differ and np.array_equal(self.first, values[0]):
-                self.exact = Exact.start(space.start, self.first, constants.beginning_radius, context.settings.penalty)
+                self.exact = Exact.start(space.start, self.first, context.settings.penalty)
             else:
                 both = np.stack([self.first, values[0]])
                 self.noisy = Noisy.start(np.tile(space.start, (2, 1)), both, context, space)
