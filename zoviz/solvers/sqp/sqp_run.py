@@ -51,8 +51,6 @@ class SQPRun:
         The run's units: of the variables relative to ``Space.scale``, and of f and h; empty before the first slopes.
     step : Step
         The last step, in scaled variables.
-    weights : Array, shape (m,)
-        Those of the rows in the merit.
     stall, spent : int
         Accepted steps without progress, and calls.
     curved, moved : Array, shape (n,)
@@ -68,7 +66,6 @@ class SQPRun:
     last_x: Array
     length: Array
     step: Step
-    weights: Array
     curved: np.ndarray
     moved: np.ndarray
     slopes: Array = field(default_factory=_none)
@@ -92,7 +89,7 @@ class SQPRun:
         """Return a run at its start x (n,), where the values (1 + m,) are known, or empty."""
         n = len(x)
         step, nowhere = Step(np.zeros(n), np.zeros(m), 0.0, penalty), np.zeros(n, dtype=bool)
-        return cls(x, value, radius, penalty, central, restoring, x, np.ones(n), step, np.zeros(m), nowhere, nowhere)
+        return cls(x, value, radius, penalty, central, restoring, x, np.ones(n), step, nowhere, nowhere)
 
     @property
     def linear(self) -> np.ndarray:
@@ -112,9 +109,9 @@ class SQPRun:
         return self.step.multipliers * (self.size[0] / self.size[1:]) if len(self.size) else self.step.multipliers
 
     def merit(self, value: Array) -> float:
-        """Return f + sum_j w_j [h_j]_+, +inf where a value is not finite; without f in a restoration."""
+        """Return f + rho sum [h]_+, +inf where a value is not finite; without f in a restoration."""
         scaled = value / self.size
-        merit = (0.0 if self.restoring else scaled[0]) + self.weights @ np.maximum(scaled[1:], 0.0)
+        merit = (0.0 if self.restoring else scaled[0]) + self.penalty * np.maximum(scaled[1:], 0.0).sum()
         return float(merit) if np.isfinite(value).all() else np.inf
 
     def offsets(self, space: Space) -> derivatives.Offsets:
@@ -135,11 +132,7 @@ class SQPRun:
         return space.clip(self.x + space.scale * self.step.d)
 
     def solve(self, space: Space, trust_scale: float) -> Promise:
-        """Make the next step, set penalty and weights by it, and return what it promises.
-
-        A row's weight in the merit is its multiplier, which it follows upwards at once and downwards by halves (Powell,
-        1978): with the penalty of all rows for each, steps along curved rows would be refused until they are tiny.
-        """
+        """Make the next step, set the penalty by it, and return what it promises."""
         c = space.constants
         h = (self.value / self.size)[1:]
         if not self.hessian.size:
@@ -153,12 +146,7 @@ class SQPRun:
             self.penalty = 1.5 * largest
         elif self.penalty > 20.0 * max(largest, 1e-2) and violation < 1e-8:
             self.penalty = max(2.0 * largest, 1e-2, self.penalty / 2.0)
-        if self.restoring:
-            self.weights = np.full(len(h), self.penalty)
-        else:
-            self.weights = np.maximum(step.multipliers, 0.5 * (self.weights + step.multipliers))
-        fallen = np.maximum(h, 0.0) - np.maximum(h + model.jacobian @ step.d, 0.0)
-        slope = float(self.weights @ fallen - model.gradient @ step.d)
+        slope = float(self.penalty * (violation - step.violation) - model.gradient @ step.d)
         return Promise(slope - 0.5 * float(step.d @ self.hessian @ step.d), slope)
 
     def is_poor(self, value: Array, promise: float, c: SQPConstants) -> bool:
