@@ -102,16 +102,10 @@ class Row(NamedTuple):
 
 TABLE: tuple[Row, ...] = (
     Row(
-        lambda s: not s.noisy and s.n <= 20 and 5 <= s.sweeps < 50,
+        lambda s: not s.noisy and s.n <= 20 and 5 <= s.sweeps < 25,
         ("COBYLA", "ZOSQP"),
         "linear models first, as they need few calls, then a model of the curvature",
-        0.4,
-    ),
-    Row(
-        lambda s: not s.noisy and s.n <= 20 and 50 <= s.sweeps < 150,
-        ("COBYLA", "ZOSQP"),
-        "linear models first, as they need few calls, then models of the curvature",
-        0.3,
+        0.25,
     ),
     Row(
         lambda s: not s.noisy and s.n <= 400 and s.sweeps >= 2,

@@ -53,6 +53,8 @@ class SQPConstants:
     roughness: float = 3e-9  # over slope, per unit length, from which on differences are wrong by some percent
     finer: float = 1e-2  # share of the spacing on a second line,
     lasting: float = 0.1  # and of the level that roughness keeps there: an oscillation shows less
+    nearest_probe: float = 1e-4  # unit lengths from a plateau at which values may be neighbours on a lattice,
+    farthest_probe: float = 1e-1  # and the farthest
     seen: int = 16  # points whose values are kept to tell rounding, without noise
     newest: int = 48  # and of the archive
 

@@ -162,6 +162,9 @@ class Exact:
         steps = run.offsets(space)
         values = yield from self._values("differences", derivatives.points(run.x, steps, space), context, box)
         self.plateau = bool((values[:, 0] == run.value[0]).all())
+        if self.plateau and not (run.central or self.precise[0]) and context.left > box.constants.line_calls:
+            context = yield
+            yield from self._leave_plateau(context, space)
         if not run.central:
             self._judge_rounding(values, quantum, box.constants.seen)
         slopes = derivatives.quotients(run.value, values, steps)
@@ -174,6 +177,14 @@ class Exact:
         if run.central and not run.hessian.size:
             return slopes, derivatives.curvatures(run.value, values, steps)
         return slopes, None
+
+    def _leave_plateau(self, context: StepContext, space: Space) -> Asks:
+        """Ask for values farther and farther from x, where differences show no change: neighbours on a lattice."""
+        c = space.constants
+        end = derivatives.line_points(self.run.x, space, context.generator, c.farthest_probe / c.line_calls)[-1]
+        shares = np.geomspace(c.nearest_probe / c.farthest_probe, 1.0, c.line_calls)
+        values = yield from self._values("line", self.run.x + shares[:, None] * (end - self.run.x), context, space)
+        self.seen = np.concatenate([self.seen, values[np.isfinite(values).all(axis=1)]])
 
     def _correction(self, point: Array, value: Array, promise: float, context: StepContext, box: Space) -> Asks:
         """Ask for the values of a second-order correction, and return point and values (1 + m,) of the better step."""
