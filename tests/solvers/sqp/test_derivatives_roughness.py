@@ -43,7 +43,7 @@ def test_the_level_of_noise_is_found_within_a_factor_of_three(sd: float) -> None
 
 def test_lines_and_dithered_points_stay_near_and_in_the_box() -> None:
     corner, generator = np.array([1.0, -1.0]), np.random.default_rng(1)
-    line = derivatives.line_points(corner, space(), generator)
+    line = derivatives.line_points(corner, space(), generator, STANDARD.line_spacing)
     steps = np.diff(np.vstack([corner, line]), axis=0)
     assert (np.abs(line) <= 1.0).all() and (steps != 0.0).all()
     np.testing.assert_allclose(steps, np.tile(steps[0], (len(steps), 1)), rtol=1e-6)

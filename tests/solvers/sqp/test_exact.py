@@ -20,7 +20,7 @@ from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.elastic_qp import Linearisation, solve
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
-from zoviz.solvers.sqp.sqp_run import SQPRun
+from zoviz.solvers.sqp.sqp_run import Promise, SQPRun
 
 START = np.array([1.5, -0.5])
 SETTINGS = Settings(1.0, 0.7, 1.0, 1.0, 3.0, 0.1)
@@ -85,10 +85,11 @@ def by_hand(steps: int) -> list[Array]:
         if not hessian.size:
             hessian = np.eye(2) * min(1.0, np.abs(derivatives[0]).max())
         lower, upper = np.maximum(-radius, (-4 - x) / scale), np.minimum(radius, (4 - x) / scale)
-        step = solve(Linearisation(hessian, derivatives[0], derivatives[1:], value[1:], lower, upper), penalty)
+        model = Linearisation(hessian, derivatives[0], derivatives[1:], value[1:], lower, upper)
+        step = solve(model, penalty, 1e-13)
         while step.violation > 0.1 * np.maximum(value[1:], 0.0).sum() + 1e-9:  # every linearisation here can be met
             penalty *= 10.0
-            step = solve(Linearisation(hessian, derivatives[0], derivatives[1:], value[1:], lower, upper), penalty)
+            step = solve(model, penalty, 1e-13)
         largest = step.multipliers[step.multipliers < 0.999 * penalty].max()
         violation = np.maximum(value[1:], 0.0).sum()
         if penalty < 1.1 * largest:
@@ -99,15 +100,14 @@ def by_hand(steps: int) -> list[Array]:
         predicted = -(derivatives[0] @ step.d + 0.5 * step.d @ hessian @ step.d) + penalty * (
             violation - step.violation
         )
-        ratio = (merit[0] - merit[1]) / predicted
-        assert ratio > 0.3, "a step of this loop is neither refused nor corrected"
-        if ratio > 0.7 and np.abs(step.d).max() > 0.7 * radius:
+        assert merit[0] - merit[1] > 0.25 * predicted, "a step of this loop is neither refused nor corrected"
+        if np.abs(step.d).max() > 0.7 * radius:
             radius *= 2.5
         after = x + scale * step.d
         change = np.append(1.0, step.multipliers) / size @ (slopes(after) - slopes(x)) * scale
         s, y = (after - x) / scale, change
         if first:
-            hessian, first = np.eye(2) * (y @ y) / (s @ y), False
+            hessian, first = np.eye(2) * (s @ y) / (s @ s), False
         assert s @ y > 0.2 * s @ hessian @ s, "no damping either"
         hessian = hessian - np.outer(hessian @ s, hessian @ s) / (s @ hessian @ s) + np.outer(y, y) / (s @ y)
         x = after
@@ -153,21 +153,35 @@ def test_a_restoration_ends_where_the_constraints_are_met() -> None:
     assert not after.restoring and np.array_equal(after.last_x, end.x)
 
 
-def test_a_failed_trial_shrinks_the_region_and_is_not_accepted() -> None:
+def test_after_a_failed_trial_a_tenth_of_the_step_is_tried() -> None:
     def only_near(x: Array) -> Array:
         return np.where((np.abs(x - START).max(axis=-1) < 1e-3)[:, None], joint(x), np.inf)
 
-    trial = next(batch for batch in batches(only_near, calls=6) if batch.purpose == "trial")
-    np.testing.assert_array_equal(trial.memory.run.x, START)
-    assert trial.memory.run.radius <= 0.2
+    trials = [batch for batch in batches(only_near, calls=30) if batch.purpose == "trial"]
+    np.testing.assert_array_equal(trials[2].memory.run.x, START)
+    steps = [batch.points[0] - START for batch in trials[:3]]
+    np.testing.assert_allclose(steps[1:], [0.1 * steps[0], 0.01 * steps[0]], rtol=1e-6)
 
 
-def test_refused_steps_shrink_the_region_and_do_not_end_the_run() -> None:
-    def uphill(x: Array) -> Array:
-        return np.where((np.abs(x - START).max(axis=-1) < 1e-4)[:, None], joint(x), [1e6, -1.0, -1.0])
+def test_a_refused_step_shrinks_the_region_to_it() -> None:
+    run, _, promise = one_step()
+    whole, share, uphill = run.step.d, 1.0, joint(START) + [1e6, 0.0, 0.0]
+    for _ in range(4):
+        assert not run.accepts(uphill, share, promise.slope, STANDARD)
+        share = run.shorten(uphill, share, promise.slope)
+        run.step = run.step._replace(d=share * whole)
+    run.refuse(STANDARD)
+    assert share == pytest.approx(1e-4) and run.radius == pytest.approx(1e-4 * np.abs(whole).max()) and run.stall == 1
 
-    last = [batch for batch in batches(uphill, calls=20) if batch.purpose == "trial"][-1].memory
-    assert last.runs == 1 and not last.run.central and last.run.stall == 0 and last.run.radius < 1e-2
+
+def test_a_shorter_step_is_the_minimiser_of_a_parabola_and_its_region_holds_it_several_times() -> None:
+    run, _, promise = one_step()
+    run.step, start = run.step._replace(d=np.array([0.2, -0.1])), joint(START)
+    worse = start + np.array([promise.slope * run.size[0], 0.0, 0.0])
+    assert not run.accepts(worse, 1.0, promise.slope, STANDARD) and run.radius == 1.0
+    assert run.shorten(worse, 1.0, promise.slope) == pytest.approx(0.25), "of phi(t) = -s t + 2 s t^2"
+    better = start - np.array([0.5 * promise.slope * run.size[0], 0.0, 0.0])
+    assert run.accepts(better, 0.25, promise.slope, STANDARD) and run.radius == pytest.approx(0.8)
 
 
 def test_units_follow_slopes_that_are_far_apart_and_no_others() -> None:
@@ -209,7 +223,7 @@ def epigraph(x: Array) -> Array:
     return np.stack([t + 44, f - t, *(f + 10 * one - t for one in h)], axis=-1)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_region_does_not_hold_a_variable_that_enters_linearly(seed: int) -> None:
     """The bound t on the largest row: where it is taken for curved, as others are, there are more calls."""
     start = np.append(np.random.default_rng(seed).uniform(-2, 2, 4), 0.0)
@@ -223,7 +237,7 @@ def test_the_region_does_not_hold_a_variable_that_enters_linearly(seed: int) -> 
         np.testing.assert_array_equal(run.linear, [False] * 4 + [not ablated])
         assert ablated or not run.hessian[4].any()
         calls.append(spent)
-    assert calls[0] < 120 and calls[0] < 0.9 * calls[1], calls
+    assert calls[0] < 120 and calls[0] < calls[1], calls
 
 
 def test_no_variable_is_linear_where_no_slope_changed_or_none_has_moved() -> None:
@@ -233,7 +247,7 @@ def test_no_variable_is_linear_where_no_slope_changed_or_none_has_moved() -> Non
     assert run.slopes.size and not run.curved.any() and not run.linear.any()
 
 
-def one_step() -> tuple[SQPRun, Space, float]:
+def one_step() -> tuple[SQPRun, Space, Promise]:
     """A run with derivatives at the start and its first step, the space in its units, and what the step promises."""
     space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
     run = SQPRun.start(START, joint(START), 2, 1.0, 1.0)
@@ -242,17 +256,14 @@ def one_step() -> tuple[SQPRun, Space, float]:
     return run, space, run.solve(space, 1.0)
 
 
-@pytest.mark.parametrize(("gain", "share"), [(-1e-9, 0.5), (1.0, 1.0)])
-def test_a_correction_that_leads_back_does_not_shrink_the_region_to_nothing(gain: float, share: float) -> None:
+@pytest.mark.parametrize("gain", [-1e-9, 1.0])
+def test_a_correction_that_leads_back_does_not_take_the_steps_place(gain: float) -> None:
     run, space, promise = one_step()
-    bad, length = np.array([1e3, 5.0, -1.0]), float(np.abs(run.step.d).max())
-    assert run.is_poor(bad, promise, STANDARD)
+    bad = np.array([1e3, 5.0, -1.0])
+    assert run.is_poor(bad, promise.decrease, STANDARD)
     run.correct(space, 1.0, bad)
-    back = joint(START) - np.array([gain * promise * run.size[0], 0.0, 0.0])
-    assert run.serves(back, bad, promise, STANDARD) == (gain > 0.0)  # one that gains is taken, however short it is
-    run.step = run.step._replace(d=np.full(2, length))
-    taken = run.accepts(back if gain > 0.0 else bad, promise, STANDARD)
-    assert taken == (gain > 0.0) and run.radius == pytest.approx(share * min(1.0, length) if gain < 0.0 else run.radius)
+    back = joint(START) - np.array([gain * promise.decrease * run.size[0], 0.0, 0.0])
+    assert run.serves(back, bad, promise.decrease, STANDARD) == (gain > 0.0)  # one that gains is taken, however short
 
 
 def test_a_constraint_whose_slope_vanishes_at_the_start_is_in_units_of_its_value() -> None:

@@ -121,7 +121,7 @@ class Exact:
                 context = None
             if not accepted and (run.is_restored(c) or not run.polish(c)):
                 return context
-            if context is not None and self.runs > 1 and run.is_behind(self.best_value, box):
+            if self.runs > 1 and run.is_behind(self.best_value, box):
                 return context
 
     def _search_line(self, promise: Promise, context: StepContext, box: Space) -> Asks:
