@@ -84,8 +84,8 @@ def test_what_one_method_gives_up_another_takes_up() -> None:
     """COBYQA ends infeasible after a few dozen calls, and another method goes on."""
     bounds, start = [(0.01, 20.0)] * 8, [0.4] * 8
     alone = minimize(hyperbolas, start, bounds=bounds, joint=True, method="COBYQA", max_calls=300)
-    result = minimize(hyperbolas, start, bounds=bounds, joint=True, max_calls=300)
-    assert result.success and result.calls <= 300
+    result = minimize(hyperbolas, start, bounds=bounds, joint=True, max_calls=200)
+    assert result.feasible and result.calls <= 200 and "COBYLA" in result.message
     assert not alone.feasible or result.fun <= alone.fun + 1e-6
 
 

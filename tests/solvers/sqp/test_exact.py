@@ -354,8 +354,8 @@ def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began() -> N
         return arm.loop(space, rounded)
 
     def context(spent: int) -> StepContext:
-        return StepContext(SETTINGS, 400 - spent, 400, 40, False, False, spent)
+        return StepContext(SETTINGS, 417 - spent, 417, 40, False, False, spent)
 
-    made = played_until(400, Exact.start(START, joint(START), 1.0), begin, half, context, 1)
+    made = played_until(417, Exact.start(START, joint(START), 1.0), begin, half, context, 1)
     assert {batch.purpose for batch in made} >= {"differences", "trial", "start", "last calls"}
     assert_iterations_can_be_begun_anew(made, begin, half, context, 1)
