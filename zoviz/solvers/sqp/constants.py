@@ -40,6 +40,9 @@ class SQPConstants:
 
     # Without noise: restarts, and the last calls
     first_radii: tuple[float, float] = (-2.0, 1.0)  # decimal exponents of a restart's first radius
+    gap_kept: float = 0.9  # how far before the middle of the gap to failed calls, over half of it, steps end
+    wall_kept: float = 1e-3  # and how far before it in unit lengths: differences near it would fail
+    draws: int = 10  # of a start until one is not expected to fail
     progress: float = 0.9  # share of the violation at the last restoration's beginning that makes another worth while
     other_minimum: float = 1e-3  # difference of f, relative to 1 + |f|, between the ends of runs in different minima
     spare: tuple[float, ...] = (1.0, 4.0, 16.0, 64.0)  # multiples of a violation by which last calls keep away from it

@@ -13,6 +13,7 @@ from zoviz.solvers import differences
 from zoviz.solvers.batches import ANEW
 from zoviz.solvers.restart_rules import longest_run
 from zoviz.solvers.sqp import derivatives
+from zoviz.solvers.sqp.failures import Failures
 from zoviz.solvers.sqp.last_calls import last_calls
 from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 from zoviz.solvers.sqp.sqp_run import Promise, SQPRun
@@ -49,6 +50,8 @@ class Exact:
         f at the ends of runs that were feasible.
     minima : int
         2 where these are far apart, else 1; 0 where no run has ended near the best point.
+    failures : Failures
+        The points that failed, and those tried that did not.
     plateau : bool
         Whether the last differences show no change of f at all: rounding, or a constant, hides its slope.
     """
@@ -59,6 +62,7 @@ class Exact:
     multipliers: Array
     precise: np.ndarray
     seen: Array
+    failures: Failures
     best_run: int = 1
     runs: int = 1
     again: int = 0
@@ -76,7 +80,7 @@ class Exact:
         """Return the arm at a start x (n,) with values (1 + m,); +inf where they are not finite."""
         m = len(value) - 1
         run = SQPRun.start(x, value, m, 1.0, penalty)
-        return cls(run, x, value, np.zeros(m), np.zeros(1 + m, dtype=bool), np.empty((0, 1 + m)))
+        return cls(run, x, value, np.zeros(m), np.zeros(1 + m, dtype=bool), np.empty((0, 1 + m)), Failures.none(len(x)))
 
     def loop(self, space: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for values, run after run, until they are found to be rough or rounded; return that step's context."""
@@ -112,6 +116,7 @@ class Exact:
                 context = context or (yield)
                 if run.spent >= longest_run(space.n):
                     return context
+                run.wall = self.failures.wall(run.x, space.scale, c)
                 promise = run.solve(space, context.settings.trust_scale)
                 if not promise.decrease > c.flat * max(1.0, abs(run.merit(run.value))):
                     break
@@ -213,6 +218,10 @@ class Exact:
         values = yield purpose, points
         self._keep_best(points, values, space)
         run.spent += len(values)
+        if purpose == "differences":
+            self.failures = self.failures.add_differences(values)
+        else:
+            self.failures = self.failures.add(points, values)
         return values
 
     def _keep_best(self, points: Array, values: Array, space: Space) -> None:
@@ -276,7 +285,10 @@ class Exact:
             self.run = SQPRun.start(self.best, self.best_value, m, radius, penalty, central=True)
             self.again += 1
         else:
-            place = elsewhere(self.runs, self.best, space.scaled(last.length), generator)
+            for _ in range(c.draws):  # again where it is expected to fail
+                place = elsewhere(self.runs, self.best, space.scaled(last.length), generator)
+                if not self.failures.expects(place, space.scale):
+                    break
             self.run = SQPRun.start(place, np.empty(0), m, radius, penalty)
         self.runs += 1
 

@@ -53,6 +53,8 @@ class SQPRun:
         The last step, in scaled variables.
     stall, spent : int
         Accepted steps without progress, and calls.
+    wall : Array, shape (n + 1,)
+        Normal and offset of the plane beyond which calls are expected to fail; empty where none is.
     curved, moved : Array, shape (n,)
         Whether slopes along a variable have changed from one point to the next, and whether it has moved noticeably.
     """
@@ -74,6 +76,7 @@ class SQPRun:
     size: Array = field(default_factory=lambda: np.empty(0))
     stall: int = 0
     spent: int = 0
+    wall: Array = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def start(
@@ -120,12 +123,20 @@ class SQPRun:
         return derivatives.offsets(self.x, space, relative, self.central)
 
     def model(self, space: Space, trust_scale: float, value: Array) -> Linearisation:
-        """Return the programme of a step from x in scaled variables, with these values (m,) of the constraints."""
+        """Return the programme of a step from x in scaled variables, with these values (m,) of the constraints.
+
+        The wall is a row more, the last one.
+        """
         radius = self.radius * trust_scale * self.reach(space.constants)
         gradient = np.zeros(space.n) if self.restoring else self.slopes[:, 0] * space.scale
         lower = np.maximum(-radius, (space.lower - self.x) / space.scale)
         upper = np.minimum(radius, (space.upper - self.x) / space.scale)
-        return Linearisation(self.hessian, gradient, self.slopes[:, 1:].T * space.scale, value, lower, upper)
+        jacobian = self.slopes[:, 1:].T * space.scale
+        if len(self.wall):  # a row more
+            normal, level = self.wall[:-1] * space.scale, self.wall[:-1] @ self.x - self.wall[-1]
+            size = np.abs(normal).max()
+            jacobian, value = np.vstack([jacobian, -normal / size]), np.append(value, -level / size)
+        return Linearisation(self.hessian, gradient, jacobian, value, lower, upper)
 
     def ahead(self, space: Space) -> Array:
         """Return the point that the present step leads to, (n,)."""
@@ -140,7 +151,8 @@ class SQPRun:
             identity = np.eye(space.n) * (1e-3 if self.restoring else np.clip(size, 1e-3, 1.0))
             self.hessian, self.fresh = self._flat(identity), True
         model = self.model(space, trust_scale, h)
-        self.step = step = elastic_qp.steered(model, self.penalty, c.largest_penalty, c.least_violation, c.exactness)
+        step = elastic_qp.steered(model, self.penalty, c.largest_penalty, c.least_violation, c.exactness)
+        self.step = step = step._replace(multipliers=step.multipliers[: len(h)])
         largest, violation, self.penalty = step.largest_multiplier, float(np.maximum(h, 0.0).sum()), step.penalty
         if self.penalty < 1.1 * largest:
             self.penalty = 1.5 * largest

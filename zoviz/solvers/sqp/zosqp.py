@@ -125,8 +125,10 @@ class ZOSQP(LoopSolver):
 
     The start is evaluated twice. Equal bits in f and h, and no noise that was declared or found: g and A are
     differences, B is a damped BFGS matrix, f and h are in units of their steepest slopes at a run's start, as variables
-    are where slopes are far apart, variables that enter linearly may go a thousand times as far as the others, and runs
-    start again until the budget is spent.
+    are where slopes are far apart, variables that enter linearly may go a thousand times as far as the others, a step
+    that gains too little is shortened along its way, and runs start again until the budget is spent. Where trials fail
+    and differences do not, a plane between failed and other points (``failures``) is a constraint more, and runs start
+    where no failure is expected.
     Anything else: no h is far more or less noisy than f in its units, g, A and the curvatures are those of a
     regression over all points within reach, constraints are backed off by what is not known of them, the radius
     shrinks only where an output differs from its model by more than the noise explains, trials are called twice while
@@ -135,7 +137,7 @@ class ZOSQP(LoopSolver):
     batches, and constraints are backed off by what is not known of their level; after 60 sweeps of n + 1 calls, which
     serve levels, only candidates for the answer share noise. Functions
     that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified by differences: when a
-    step is first refused, six calls on a short line tell, and from there on roughness is taken for noise, with calls at
+    step has been shortened three times, six calls on a short line tell, and six on a hundredth of it, and from there on roughness is taken for noise, with calls at
     one point moved by random short ways; the best of all points is then the answer. So it is where
     values are rounded so coarsely that they hardly change over a difference: their digits tell, at no call, and no
     point is called twice.
