@@ -158,9 +158,6 @@ returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
 - 100 sweeps: ZOSQP 48 / 44 / 43 / 43.
 - 1000 sweeps: ZOSQP @@@.
 
-On 72 of COCO's functions with constraints in 5 and 10 variables, COBYLA at the head costs three points of a hundred at
-30 calls for each variable.
-
 On the nine boxes of ``hidden_scales`` with 5000 calls, which were looked at while these methods were made, ZOSQP and
 AL-SPG before it solve 9, AL-SPG alone 8: one box has many local solutions.
 
