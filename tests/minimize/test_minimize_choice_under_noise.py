@@ -77,7 +77,7 @@ def test_many_noisy_variables_are_the_first_methods_alone_unless_it_diverges() -
 
 
 OURS = [("independent", n, sweeps, "") for n, sweeps in [(2, 30), (2, 300), (20, 30), (100, 200), (1000, 3)]]
-THEIRS = [("deterministic", 10, 30, "COBYLA"), ("deterministic", 500, 10, "SLSQP")]
+THEIRS = [("deterministic", 10, 20, "COBYLA"), ("deterministic", 500, 10, "SLSQP")]
 
 
 @pytest.mark.parametrize(("noise", "n", "sweeps", "better"), OURS + THEIRS)
