@@ -156,7 +156,7 @@ returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
   CMA-ES 34 / 11 / 3 / 3.
 - 40 sweeps: ZOSQP alone 47 / 43 / 42 / 40; COBYLA for a quarter of the calls before it 46 / 42 / 41 / 40.
 - 100 sweeps: ZOSQP 48 / 44 / 43 / 43.
-- 1000 sweeps: ZOSQP @@@.
+- 1000 sweeps: ZOSQP 48 / 47 / 47 / 46.
 
 On the nine boxes of ``hidden_scales`` with 5000 calls, which were looked at while these methods were made, ZOSQP and
 AL-SPG before it solve 9, AL-SPG alone 8: one box has many local solutions.
