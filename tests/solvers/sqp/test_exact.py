@@ -359,3 +359,15 @@ def test_the_loop_of_a_memory_goes_on_where_an_iteration_of_another_began() -> N
     made = played_until(417, Exact.start(START, joint(START), 1.0), begin, half, context, 1)
     assert {batch.purpose for batch in made} >= {"differences", "trial", "start", "last calls"}
     assert_iterations_can_be_begun_anew(made, begin, half, context, 1)
+
+
+def test_a_run_where_a_violated_row_shows_no_slope_is_not_polished(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plateau(x: Array) -> Array:
+        row = np.where(x[:, 0] > -1.0, x[:, 0] - 1.0, 1e3)
+        return np.stack([np.square(x - 2.0).sum(axis=1), row], axis=-1)
+
+    start = np.array([-3.0, 0.0])
+    first = first_run(batches(plateau, start=start, calls=200))
+    assert not any(batch.memory.run.central for batch in first)
+    monkeypatch.setattr(SQPRun, "is_lost", lambda *_: False)
+    assert len(first_run(batches(plateau, start=start, calls=200))) > 1.2 * len(first)

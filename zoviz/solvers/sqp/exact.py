@@ -124,7 +124,7 @@ class Exact:
                 if self.verdict == "rough":
                     return context
                 context = None
-            if not accepted and (run.is_restored(c) or not run.polish(c)):
+            if not accepted and (run.is_restored(c) or run.is_lost(box) or not run.polish(c)):
                 return context
             if self.runs > 1 and run.is_behind(self.best_value, box):
                 return context

@@ -216,6 +216,12 @@ class SQPRun:
         """Whether the run was a restoration, and has reached its aim."""
         return bool(self.restoring and np.maximum(self.value[1:], 0.0).max(initial=0.0) < c.restored)
 
+    def is_lost(self, space: Space) -> bool:
+        """Whether a row is violated at x and shows no slope, so that no step of this run leads out."""
+        if not self.slopes.size:
+            return False
+        return bool(((self.value[1:] > space.tolerance) & ~self.slopes[:, 1:].any(axis=0)).any())
+
     def is_over(self, c: SQPConstants) -> bool:
         """Whether it is, the region has become too small, or steps gain nothing."""
         return self.is_restored(c) or self.radius < c.small_radius or self.stall >= c.stalled

@@ -131,16 +131,16 @@ class ZOSQP(LoopSolver):
     where no failure is expected.
     Anything else: no h is far more or less noisy than f in its units, g, A and the curvatures are those of a
     regression over all points within reach, constraints are backed off by what is not known of them, the radius
-    shrinks only where an output differs from its model by more than the noise explains, trials are called twice while
-    an output has shown no noise, and the last tenth of the budget races a few candidates by repeated calls. Under
-    common noise the regression has a random intercept for each batch: slopes and races are as precise as differences in
-    batches, and constraints are backed off by what is not known of their level; after 60 sweeps of n + 1 calls, which
-    serve levels, only candidates for the answer share noise. Functions
-    that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified by differences: when a
-    step has been shortened three times, six calls on a short line tell, and six on a hundredth of it, and from there on roughness is taken for noise, with calls at
-    one point moved by random short ways; the best of all points is then the answer. So it is where
-    values are rounded so coarsely that they hardly change over a difference: their digits tell, at no call, and no
-    point is called twice.
+    shrinks only where an output differs from its model by more than the noise explains, trials are called twice
+    while an output has shown no noise, and the last tenth of the budget races a few candidates by repeated calls.
+    Under common noise the regression has a random intercept for each batch: slopes and races are as precise as
+    differences in batches, and constraints are backed off by what is not known of their level; after 60 sweeps of n
+    + 1 calls, which serve levels, only candidates for the answer share noise. Functions that repeat to the bit but
+    are rough, as a simulator's with tolerances, would be magnified by differences: when a step has been shortened
+    three times, six calls on a short line tell, and six on a hundredth of it, and from there on roughness is taken
+    for noise, with calls at one point moved by random short ways; the best of all points is then the answer. So it
+    is where values are rounded so coarsely that they hardly change over a difference: their digits tell, at no
+    call, and no point is called twice.
     A step is one batch: a gradient, a design, a trial.
 
     Notes
