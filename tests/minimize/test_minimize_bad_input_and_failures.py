@@ -33,7 +33,7 @@ from zoviz.solvers import ZOCEG
         ),
         ({"bounds": optimize.Bounds(1.0, 0.0)}, "Expected lower <= upper for each variable"),
         ({"method": "ZOSPLN"}, "Expected the name of a solver, got 'ZOSPLN': did you mean ZOSPLM"),
-        ({"method": "quite another"}, "got 'quite another': the solvers are "),
+        ({"method": "no such thing"}, "got 'no such thing': the solvers are "),
         ({"method": 3}, "Expected the name of a solver, its class or an instance, got 3"),
         ({"max_calls": 0}, "Expected max_calls a whole number from 1, got 0"),
         ({"max_calls": 1e4}, "Expected max_calls a whole number from 1, got 10000.0"),

@@ -18,6 +18,8 @@ MOST_VARIABLES = 12
 """Free variables up to which the calls are fitted: beyond, it is more than a tenth of a second."""
 LEAST_RADIUS = 1e-4
 """Radius, in unit lengths, within which the minimum is looked for at least, however near the last calls lie."""
+SOLVED = 1e-9
+"""Relative accuracy to which a model's minimum is found: misfit of calls that a quadratic fits exactly may be less."""
 SPREAD = 0.02
 """Smallest singular value of the directions to the calls, over its largest value of evenly spread ones, from which on
 they tell all slopes."""
@@ -73,6 +75,8 @@ def repeating(
         found = estimated(none, calls, x, box, Design(calls.x, x[free], radius * unit, nothing, radius))
         # A model whose f falls to its end may be a bad one of calls that lie unevenly: it tells nothing for sure.
         if found is not None and found.tells_minimum and np.isfinite(found.f_star.low):
-            exactly = replace(known, f_star=found.f_star, gain=found.gain, x_star=found.x_star, note=found.note)
+            unsolved = SOLVED * (1.0 + abs(found.f_star.value))
+            f_star = found.f_star._replace(low=found.f_star.low - unsolved, high=found.f_star.high + unsolved)
+            exactly = replace(known, f_star=f_star, gain=found.gain, x_star=found.x_star, note=found.note)
             return replace(exactly, activity=found.activity, multipliers=found.multipliers)
     return known
