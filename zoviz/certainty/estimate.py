@@ -270,7 +270,7 @@ class _Estimate:
         ends = []
         for one in self._all:
             if row in one.active:
-                ends.append(self._ends(one.y[row], np.sqrt(one.y_variance[row]), one.y_degrees[row]))
+                ends.append(self._ends(one.y[row], np.sqrt(max(one.y_variance[row], 0.0)), one.y_degrees[row]))
             else:
                 ends.append(Interval(0.0, 0.0, 0.0))
         least = -np.inf if self._rows.equal[row] else 0.0
@@ -283,7 +283,7 @@ class _Estimate:
         free = np.flatnonzero(self._box.variable)
         out = [Interval(float(one), float(one), float(one)) for one in self._x]
         for k, i in enumerate(free):
-            ends = [self._ends(one.u[k], np.sqrt(one.covariance[k, k]), one.u_degrees) for one in self._all]
+            ends = [self._ends(one.u[k], np.sqrt(max(one.covariance[k, k], 0.0)), one.u_degrees) for one in self._all]
             hull = self._freed.u[k], min(one.low for one in ends), max(one.high for one in ends)
             lower, upper = self._box.lower[i], self._box.upper[i]
             out[i] = Interval(*(float(np.clip(self._x[i] + self._model.length[k] * u, lower, upper)) for u in hull))
