@@ -40,6 +40,8 @@ class Exact:
         The largest h at which the last of these began; +inf before the first.
     verdict : str
         "" before a step was refused, which is when roughness is measured; then "smooth" or "rough".
+    steepest : Array, shape (1 + m,)
+        The outputs' steepest slopes at the starts of runs: at a run's own, a solution's, they may be round-off.
     seen : Array, shape (k, 1 + m)
         Values at the last points whose derivatives were taken.
     precise : ndarray of bool, shape (1 + m,)
@@ -61,6 +63,7 @@ class Exact:
     best_value: Array
     multipliers: Array
     precise: np.ndarray
+    steepest: Array
     seen: Array
     failures: Failures
     best_run: int = 1
@@ -80,7 +83,16 @@ class Exact:
         """Return the arm at a start x (n,) with values (1 + m,); +inf where they are not finite."""
         m = len(value) - 1
         run = SQPRun.start(x, value, m, 1.0, penalty)
-        return cls(run, x, value, np.zeros(m), np.zeros(1 + m, dtype=bool), np.empty((0, 1 + m)), Failures.none(len(x)))
+        return cls(
+            run,
+            x,
+            value,
+            np.zeros(m),
+            np.zeros(1 + m, dtype=bool),
+            np.zeros(1 + m),
+            np.empty((0, 1 + m)),
+            Failures.none(len(x)),
+        )
 
     def loop(self, space: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for values, run after run, until they are found to be rough or rounded; return that step's context."""
@@ -109,7 +121,7 @@ class Exact:
                 return context
             if not len(run.size):
                 run.set_units(slopes, space)
-                space = box.scaled(run.length)
+                self.steepest, space = np.maximum(self.steepest, run.size), box.scaled(run.length)
             run.measure_constants(slopes, curvatures, space)
             context = None
             while not (accepted or run.is_over(c)):
@@ -148,7 +160,7 @@ class Exact:
             doubtful = not self.verdict and retreat >= c.doubtful
             if doubtful and context.left > 2 * c.line_calls:
                 context = yield
-                context = yield from self._measure_roughness(context, box)
+                context = yield from self.measure_roughness(context, box)
                 if self.verdict == "rough":
                     return False, context
             if retreat == c.retreats or context.left <= 1:
@@ -229,7 +241,7 @@ class Exact:
         if not np.array_equal(best_value, self.best_value):
             self.best, self.best_value, self.best_run = best, best_value, self.runs
 
-    def _measure_roughness(self, context: StepContext, space: Space) -> Asks:
+    def measure_roughness(self, context: StepContext, space: Space) -> Asks:
         """Ask for values on a short line, and on a still shorter one where they look rough; return the last context.
 
         What is rough is as rough there; an oscillation that is smooth, if on a small scale, is not.
@@ -240,7 +252,7 @@ class Exact:
             values = yield "line", points
             self._keep_best(points, values, space)
             levels.append(derivatives.noise_level(np.concatenate([self.run.value[None], values])))
-            rough = (levels[-1] > c.roughness * self.run.size) & (levels[-1] >= c.lasting * levels[0])
+            rough = (levels[-1] > c.roughness * self.steepest) & (levels[-1] >= c.lasting * levels[0])
             if not rough.any():
                 break
             if len(levels) == 1:

@@ -61,10 +61,12 @@ class Failures(NamedTuple):
 
     def expects(self, x: Array, scale: Array) -> bool:
         """Return whether a call at x (n,) is expected to fail, as the one nearest to it did, in units of scale (n,)."""
-        nearest = [
+        if not self.local:
+            return False
+        failed, good = (
             np.square((points - x) / scale).sum(axis=1).min(initial=np.inf) for points in (self.failed, self.good)
-        ]
-        return self.local and bool(nearest[0] < nearest[1])
+        )
+        return bool(failed < good)
 
     def wall(self, x: Array, scale: Array, c: SQPConstants) -> Array:
         """Return normal (n,) and offset of a wall near x (n,), as one array; empty where nothing near failed.

@@ -218,8 +218,6 @@ class SQPRun:
 
     def is_lost(self, space: Space) -> bool:
         """Whether a row is violated at x and shows no slope, so that no step of this run leads out."""
-        if not self.slopes.size:
-            return False
         return bool(((self.value[1:] > space.tolerance) & ~self.slopes[:, 1:].any(axis=0)).any())
 
     def is_over(self, c: SQPConstants) -> bool:
