@@ -22,7 +22,8 @@ from zoviz.solvers.bilevel.measured_curvatures import measured_bilevel_constants
 
 @cache
 def network() -> LossTuning:
-    """The default network, made once."""
+    """The default network, made once; it needs PyTorch."""
+    pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]"')
     return LossTuning()
 
 
