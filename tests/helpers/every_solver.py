@@ -100,6 +100,7 @@ EACH_PAIR_AND_NOISE = pytest.mark.parametrize(
 # short trials of what is tuned.
 SMALL: dict[str, dict[str, Any]] = {
     "Suite": {"problem_name": "HS30", "start_spread": 0.1},
+    "BBOBConstrained": {"function": 2, "dimension": 3, "start_spread": 0.1},
     "HMCTuning": {"gradients": 200, "rows": 50},
     "NetworkTuning": {"steps": 3, "loss": "log"},
     "QueueingNetwork": {"customers": 5},

@@ -184,6 +184,7 @@ class Optimum:
         Objective value at the solution.
     point : Array, shape (n,)
     multipliers : Array, shape (m,)
+        NaN where they are not known.
     source : str
         How it is known: a closed form, a certificate, a publication.
     """

@@ -7,6 +7,7 @@ from typing import Any
 from typing import Literal
 from zoviz.evaluation.evaluators import Workers
 from zoviz.evaluation.scipy_constraints import Bounds
+from zoviz.problems.coco.bbob_constrained import BBOBConstrained as _BBOBConstrained
 from zoviz.problems.cutest.suite import Suite as _Suite
 from zoviz.problems.engineering.gramacy import Gramacy as _Gramacy
 from zoviz.problems.engineering.pressure_vessel import PressureVessel as _PressureVessel
@@ -37,6 +38,7 @@ from zoviz.problems.base import Problem as Problem
 
 __all__ = [
     "ACLoadTracking",
+    "BBOBConstrained",
     "BlackBox",
     "BlackBoxAttack",
     "ConexQCQP",
@@ -210,12 +212,12 @@ class QueueingNetwork(_QueueingNetwork):
         name: str | None = None,
     ) -> None: ...
 
-class Suite(_Suite):
-    problem_name: str
-    size: int | None
+class BBOBConstrained(_BBOBConstrained):
+    function: int
+    dimension: Literal[2, 3, 5, 10, 20, 40]
+    instance: int
     start_spread: float
     scaled: bool
-    stated_optimum: bool
     noise: Literal["deterministic", "common", "independent"]
     noise_distribution: Literal["normal", "student_t"]
     noise_scale: float
@@ -224,11 +226,11 @@ class Suite(_Suite):
     def __init__(
         self,
         *,
-        problem_name: str = "HS43",
-        size: int | None = None,
+        function: int = 1,
+        dimension: Literal[2, 3, 5, 10, 20, 40] = 5,
+        instance: int = 1,
         start_spread: float = 0.0,
         scaled: bool = True,
-        stated_optimum: bool = False,
         noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_scale: float = 1.0,
@@ -789,6 +791,33 @@ class StochasticQP(_StochasticQP):
         envelope_weight: float | None = None,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class Suite(_Suite):
+    problem_name: str
+    size: int | None
+    stated_optimum: bool
+    start_spread: float
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        problem_name: str = "HS43",
+        size: int | None = None,
+        stated_optimum: bool = False,
+        start_spread: float = 0.0,
+        scaled: bool = True,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
         name: str | None = None,

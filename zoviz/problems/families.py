@@ -12,6 +12,7 @@ FAMILIES = {
     "learning": "Machine learning",
     "networks": "Networks",
     "cutest": "Published test sets",
+    "coco": "Published test sets",
 }
 """Groups of problems by the folder of ``zoviz.problems``."""
 

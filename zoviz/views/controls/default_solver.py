@@ -18,6 +18,7 @@ BY_FAMILY = {
     "power": ("ZOBCEG",),
     "engineering": ("ZOSQP",),
     "cutest": ("ZOSQP",),
+    "coco": ("ZOSQP",),
     "user": ("ZOSQP",),
 }
 """By the folder of ``zoviz.problems``: variables of very different scales, as designs and strangers' problems have, are

@@ -1,0 +1,1 @@
+"""Problems of COCO, the platform for comparing continuous optimisers."""
