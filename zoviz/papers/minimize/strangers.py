@@ -27,21 +27,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.minimize.minimize import minimize
 from zoviz.papers.minimize.classics import best_known, posed
 from zoviz.papers.minimize.large_problems import LARGE, posed_large
 from zoviz.papers.minimize.strangers_pool import halves, optima
+from zoviz.papers.minimize.watched import Watched, ended
 from zoviz.papers.results_file import ResultsFile
 from zoviz.problems.base import Problem
 
@@ -105,87 +102,22 @@ def known_values(names: Sequence[str]) -> dict[str, float]:
     }
 
 
-class Stranger:
-    """A problem as a user's function, which records the best point at which it was evaluated.
-
-    Parameters
-    ----------
-    name : str
-    optimum : float
-        f*.
-    noise : float
-        Standard deviation in units of S.
-    seed : int
-        Of the noise.
-    """
-
-    def __init__(self, name: str, optimum: float, noise: float = 0.0, seed: int = 0) -> None:
-        self.problem, self._box, self.x0 = pose(name)
-        self._optimum, self._noise, self._rng = optimum, noise, np.random.default_rng(seed)
-        self.m = self.problem.m
-        self._size_f = 1.0 + abs(optimum)
-        self._size_h = np.maximum(1.0, np.abs(self._exact(self.x0)[1]))
-        self.gap, self.best = np.inf, np.inf
-
-    def _exact(self, x: Array) -> tuple[float, Array]:
-        with np.errstate(all="ignore"):
-            value = self.problem.evaluate(x)
-        return float(value.f), value.h
-
-    def worth(self, x: Array) -> tuple[float, float, float]:
-        """Return gap, scaled violation and f without noise at x (n,); infinite outside the bounds."""
-        return self._assessment(x, *self._exact(x))
-
-    def _assessment(self, x: Array, f: float, h: Array) -> tuple[float, float, float]:
-        violation = float((h / self._size_h).max(initial=0.0))
-        good = np.isfinite(f) and np.isfinite(h).all() and self._box.contains(x, 1e-9).all()
-        return ((f - self._optimum) / self._size_f, violation, f) if good else (np.inf, np.inf, np.inf)
-
-    def __call__(self, x: Array) -> tuple[float, Array]:
-        """Return noisy f and h (m,) at x (n,), and record the true ones."""
-        f, h = self._exact(x)
-        gap, violation, f_inside = self._assessment(x, f, h)
-        if violation <= FEASIBLE:
-            self.gap = min(self.gap, gap)
-        if violation <= 1e-6:
-            self.best = min(self.best, f_inside)
-        if self._noise:
-            f += self._noise * self._size_f * self._rng.standard_normal()
-            h = h + self._noise * self._size_h * self._rng.standard_normal(self.m)
-        return f, h
-
-    @property
-    def bounds(self) -> list[tuple[float, float]]:
-        """The bounds (lower, upper) of every variable."""
-        return list(zip(self._box.lower, self._box.upper, strict=True))
+def stranger(name: str, optimum: float, noise: float = 0.0, seed: int = 0) -> Watched:
+    """Return a problem as a user's function, with noise in units of S."""
+    problem, box, x0 = pose(name)
+    with np.errstate(all="ignore"):
+        start = problem.evaluate(x0)
+    sizes = np.concatenate([[1.0 + abs(optimum)], np.maximum(1.0, np.abs(start.h))])
+    return Watched(problem, box, x0, optimum, sizes, FEASIBLE, noise * sizes, seed)
 
 
 def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
     """Run one trial and return its outcome; a method that raises has returned no point."""
-    stranger = Stranger(trial.problem, optimum, trial.noise, trial.seed)
-    start, method, calls, answer_gaps = time.perf_counter(), trial.method, 0, list[float]()
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        try:
-            result = minimize(
-                stranger,
-                stranger.x0,
-                bounds=stranger.bounds,
-                joint=True,
-                method=trial.method,
-                max_calls=trial.sweeps * (len(stranger.x0) + 1),
-                stop="budget",
-                seed=trial.seed,
-                seconds=seconds,
-            )
-        except (ZovizError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-            method = f"{trial.method}: {type(error).__name__}: {error}"[:200]
-        else:
-            method, calls = f"{result.method} {result.message}"[:120], int(result.calls)
-            gap, violation, _ = stranger.worth(result.x)
-            answer_gaps = [gap] if violation <= FEASIBLE else []
-    query_gaps = [stranger.gap] if np.isfinite(stranger.gap) else []
-    return Outcome(query_gaps, answer_gaps, calls, time.perf_counter() - start, method, stranger.best)
+    own = stranger(trial.problem, optimum, trial.noise, trial.seed)
+    end = ended(own, trial.method, trial.sweeps * (len(own.x0) + 1), trial.seed, seconds)
+    query_gaps = [own.gap] if np.isfinite(own.gap) else []
+    answer_gaps = [end.answer.gap] if end.answer.violation <= FEASIBLE else []
+    return Outcome(query_gaps, answer_gaps, end.calls, end.seconds, end.words, own.best)
 
 
 class Results:

@@ -1,0 +1,54 @@
+"""Methods on COCO's constrained functions: what counts, the noise, and a small table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zoviz.papers.minimize.coco import TARGETS, Coco, summary, watched
+from zoviz.problems.coco.bbob_constrained import BBOBConstrained
+from zoviz.studies.reproduction import Reproduction
+
+
+def test_the_solution_reaches_every_target_and_the_start_none_whatever_the_noise() -> None:
+    pytest.importorskip("cocoex")
+    problem = BBOBConstrained(function=26, instance=1)
+    own, sizes = watched(problem, 1e-2, seed=3)
+    values = [own(own.x0) for _ in range(300)]
+    start, solution = own.worth(own.x0), problem.data.optimum
+    assert own.gap == start.gap == sizes[0] > TARGETS[0]
+    assert np.std([f for f, _ in values]) == pytest.approx(1e-2 * sizes[0], rel=0.15)
+    exact = problem.evaluate(own.x0).h
+    assert sizes[1:].tolist() == [np.abs(exact).min()] * problem.m
+    np.testing.assert_allclose(np.std([h for _, h in values], axis=0), 1e-2 * np.abs(exact).min(), rtol=0.15)
+    own(solution.point)
+    assert own.gap == 0.0 and own.worth(solution.point).violation <= 0.0
+
+
+def test_shares_and_counts_by_hand() -> None:
+    exact = [
+        {"noise": 0.0, "best": 1e-3, "gap": np.inf, "loss": 9.0},
+        {"noise": 0.0, "best": np.inf, "gap": 0, "loss": 0},
+    ]
+    assert summary(exact) == f"{26 / 82:.3f}; 1/1/0 of 2", "of the targets 1e2 to 1e-3"
+    noisy = [
+        {"noise": 1e-3, "best": 0.0, "gap": 2.0, "loss": 5e-3},
+        {"noise": 1e-3, "best": 0, "gap": np.inf, "loss": 0.05},
+    ]
+    assert summary(noisy) == f"{9 / 82:.3f}; 2/1/0 of 2"
+
+
+def test_the_quick_form_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cocoex")
+    work = Reproduction(Coco(size="quick"), tmp_path).run()
+    (table,) = work.experiment.tables(work.measured)
+    assert table.heads == ("noise", "method", "n = 2, 30 n")
+    exact, noisy = table.rows[:2], table.rows[2:]
+    assert [row[:2] for row in exact] == [("0.0", "auto"), ("0.0", "SLSQP")]
+    assert all(row[2].endswith("of 2") for row in table.rows) and float(exact[0][2].split(";")[0]) > 0.9
+    assert [row[:2] for row in noisy] == [("0.001", "auto"), ("0.001", "SLSQP")]
+    monkeypatch.setattr(Coco, "trial", None)
+    again = Reproduction(Coco(size="quick"), tmp_path).run()
+    assert again.measured == work.measured and len(again.measured) == 8
