@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import wilcoxon
 
-from zoviz.benchmark.paired_comparison import Decision, compare, holm
+from zoviz.benchmark.paired_comparison import Decision, compare
+from zoviz.studies.verdict import holm
 
 
 def test_the_correction_by_hand() -> None:

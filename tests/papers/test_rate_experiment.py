@@ -1,8 +1,7 @@
-"""An exponent is decided by its interval: a wide one, which would bear the claim and its contrary, decides nothing."""
+"""A rate's claims are judged by instances, and beside their ablations."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,44 +9,46 @@ import pytest
 
 from zoviz.papers.rate_experiment import Rate, falls_as_claimed
 from zoviz.papers.zoeg.convergence import Averages
-from zoviz.studies.experiment import Measured, Verdict
+from zoviz.studies.experiment import Measured
 from zoviz.studies.reproduction import Reproduction
 
-EXPERIMENT = Averages(size="quick")
-T = EXPERIMENT.settings["horizons"]
+T = [100, 200, 400, 800, 1600, 3200]
 CASE = Rate("Theorem 1", "it falls", "case", "residual", -0.5, "method", "ablation")
 
 
-def figures(exponent: float, spread: float, replicas: int = 8) -> Measured:
-    """Parts of a measure of mean T^exponent, of which half of the replicas rise by as much as the others fall."""
-    noise = 1.0 + spread * np.outer(np.linspace(-1.0, 1.0, len(T)), (-1.0) ** np.arange(replicas))
-    rows = [float(one) ** exponent * own for one, own in zip(T, noise, strict=True)]
-    return {f"case / method / {one}": {"residual": row.tolist()} for one, row in zip(T, rows, strict=True)}
+class Falling(Averages):
+    """Six horizons and six instances of two replicas each."""
+
+    __abstract = True
+
+    sizes = {"quick": {"horizons": T, "instances": 6}}
+
+    def rates(self) -> list[Rate]:
+        return [CASE]
 
 
-@pytest.mark.parametrize(
-    "exponent, spread, verdict",
-    [
-        (-0.5, 0.01, Verdict.YES),
-        (-1.0, 0.01, Verdict.YES),
-        (-0.2, 0.01, Verdict.NO),
-        (-0.5, 0.8, Verdict.OPEN),
-        (-0.3, 0.8, Verdict.OPEN),
-    ],
-)
-def test_a_wide_interval_decides_nothing(exponent: float, spread: float, verdict: Verdict) -> None:
-    judgement = partial(falls_as_claimed, EXPERIMENT, CASE)(figures(exponent, spread), "method")
-    assert judgement.verdict is verdict, judgement.figures
+def figures(exponent: float, spread: float, method: str = "method") -> Measured:
+    """Parts of a measure of mean T^exponent on six instances, whose replicas are far apart and cancel out."""
+    rng = np.random.default_rng(0)
+    instances = 1.0 + spread * rng.uniform(-1.0, 1.0, (6, 6))
+    rows = [float(one) ** exponent * own for one, own in zip(T, instances, strict=True)]
+    apart = np.array([0.5, 1.5])
+    return {
+        f"case / {method} / {one}": {"residual": (row[:, None] * apart).ravel().tolist()}
+        for one, row in zip(T, rows, strict=True)
+    }
 
 
-@pytest.mark.parametrize("ablation", [(-0.2, 0.01, "reproduced"), (-0.3, 0.8, "cannot be decided")])
-def test_an_ablation_that_may_meet_the_exponent_leaves_the_claim_open(
-    ablation: tuple[float, float, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_replicas_of_an_instance_are_one_draw() -> None:
+    evidence = falls_as_claimed(Falling(size="quick"), CASE, figures(-0.5, 0.01), "method")
+    assert evidence.margins.shape == (1, 6) and np.abs(evidence.margins).max() < 0.02
+
+
+@pytest.mark.parametrize(("ablation", "verdict"), [((-0.2, 0.01), "reproduced"), ((-0.5, 0.01), "cannot be decided")])
+def test_an_ablation_that_meets_the_exponent_leaves_the_claim_open(
+    ablation: tuple[float, float], verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exponent, spread, verdict = ablation
-    ours, without = figures(-0.5, 0.01), figures(exponent, spread)
-    measured = ours | {part.replace("/ method /", "/ ablation /"): one for part, one in without.items()}
-    monkeypatch.setattr(Averages, "rates", lambda self: [CASE])
-    monkeypatch.setattr(Averages, "measure", lambda self, part: measured[part])
-    (row,) = Reproduction(EXPERIMENT, tmp_path).run().judgements()
-    assert (row["verdict"], row["ablation_verdict"] != "reproduced") == (verdict, True)
+    measured = {**figures(-0.5, 0.01), **figures(*ablation, method="ablation")}
+    monkeypatch.setattr(Falling, "measure", lambda self, part: measured[part])
+    (row,) = Reproduction(Falling(size="quick"), tmp_path).run().judgements()
+    assert row["verdict"] == verdict

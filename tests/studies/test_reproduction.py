@@ -11,24 +11,10 @@ import numpy as np
 import pytest
 
 from zoviz.core.errors import ZovizError
-from zoviz.studies.experiment import (
-    Claim,
-    Experiment,
-    Figures,
-    Judgement,
-    Measured,
-    Settings,
-    Table,
-    Verdict,
-    array,
-    below,
-    mean_text,
-    plain,
-    weakest,
-    yes_or_no,
-)
+from zoviz.studies.experiment import Claim, Experiment, Figures, Measured, Settings, Table, array, mean_text, plain
 from zoviz.studies.reports import html, markdown
 from zoviz.studies.reproduction import Reproduction, changes, experiments
+from zoviz.studies.verdict import Evidence
 
 
 class Falls(Experiment):
@@ -54,9 +40,9 @@ class Falls(Experiment):
         return {"values": plain(np.array([1.0 / 3.0, np.nan]) if part == "method" else np.array(self.without))}
 
     def claims(self) -> list[Claim]:
-        def test(measured: Measured, method: str) -> Judgement:
+        def test(measured: Measured, method: str) -> Evidence:
             value = array(measured[method]["values"])[0]
-            return Judgement(yes_or_no(value < 4.0), f"{value:.3g}")
+            return Evidence(np.array([[3.9 - value]]), f"{value:.3g}", {method: 1.0}, exact=True)
 
         return [Claim("Fig. 1", "it falls", test, "method", "without it")]
 
@@ -177,14 +163,7 @@ def test_the_file_is_json_that_others_read(toy: Falls, tmp_path: Path) -> None:
     assert set(content["parts"]["method"]) == {"date", "commit", "seconds", "figures"}
 
 
-def test_paired_values_decide() -> None:
-    rng = np.random.default_rng(0)
-    common, noise = rng.normal(0.0, 5.0, 20), rng.normal(0.0, 0.1, 20)
-    assert below(common - 1.0 + noise, common) is Verdict.YES
-    assert below(common + 1.0 + noise, common) is Verdict.NO
-    assert below(rng.permutation(common), common) is Verdict.OPEN
-    assert weakest([Verdict.YES, Verdict.OPEN, Verdict.NO]) is Verdict.NO
-    assert weakest([Verdict.YES, Verdict.OPEN]) is Verdict.OPEN and weakest([Verdict.YES]) is Verdict.YES
+def test_a_mean_stands_with_its_error() -> None:
     assert mean_text(np.array([1.0, 3.0])) == "2 ± 1" and mean_text(np.array([1.0, np.nan])) == "–"
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.studies.verdict import holm
 
 LEVEL = 0.01
 """Probability of calling two equal methods different; at 0.05 one self-comparison of 20 would."""
@@ -87,20 +88,6 @@ class Comparison(NamedTuple):
             ends = [f"{end:.2g}".replace("inf", "∞") for end in (self.lower, self.upper)]
             middle = f"median difference {self.difference:.2g} ({' to '.join(ends)})"
         return f"{middle}, better in {self.lower_pairs} of {self.pairs} pairs, p = {self.p_value:.2g}"
-
-
-def holm(p_values: Array) -> Array:
-    """Return p-values (k,) corrected for being k: they control the chance that any is called significant wrongly.
-
-    References
-    ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6.
-    """
-    order = np.argsort(p_values)
-    factors = len(p_values) - np.arange(len(p_values))
-    corrected = np.empty(len(p_values))
-    corrected[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
-    return corrected
 
 
 def compare(

@@ -6,28 +6,19 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from zoviz.core.types import Array
-from zoviz.papers.comparison import APART, Comparison, Slope, compared
 from zoviz.runs.references import Reference, order
 from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
-    Verdict,
     array,
     plain,
 )
-
-ROUNDING = 1e-3
-"""By so much an exponent may be above the claimed one: where nothing is random its interval has no width."""
-MARGIN = 0.1
-"""How far above the claimed exponent an interval may reach that confirms it; what reaches farther decides nothing."""
+from zoviz.studies.verdict import Evidence, Fit, falling, fit, of_instances
 
 AT_ITS_T = (
     "The paper's line has the exponent that it prints, through our mean at the least T. The claim is on runs of "
@@ -62,13 +53,16 @@ class Rate(NamedTuple):
 class RateExperiment(Experiment):
     """An experiment whose parts are a method on a case at one T, measured on paired replicas.
 
-    A subclass defines ``rates`` and ``values``; the settings have ``horizons`` and ``replicas``.
+    A subclass defines ``rates`` and ``values``; the settings have ``horizons``, and ``instances`` where measures are of
+    several, whose replicas then stand beside each other: the unit is the instance.
     """
 
     __abstract = True
 
     variable: ClassVar[str] = "T"
     """What is raised to the exponent."""
+    drawn: ClassVar[bool] = False
+    """Whether replicas are draws of all that is random, as an estimate's directions at one point are."""
 
     def rates(self) -> list[Rate]:
         """Return the claims."""
@@ -102,28 +96,24 @@ class RateExperiment(Experiment):
         horizons = self.settings["horizons"]
         return array([measured[f"{case} / {method} / {T}"][measure] for T in horizons])
 
-    def slope(self, measured: Measured, case: str, method: str, measure: str) -> tuple[Array, Slope]:
-        """Return the means (horizons,) of a measure and their exponent."""
+    def units(self, measured: Measured, case: str, method: str, measure: str) -> Array:
+        """Return a measure (horizons, instances): means over the replicas of each instance, or of the only one."""
         rows = self.rows(measured, case, method, measure)
-        outcome = compared(0.0, self.settings["horizons"], np.array([rows, rows]))
-        return outcome.levels[:, 0], outcome.method
+        return rows if self.drawn else of_instances(rows, self.settings.get("instances", 1))
 
-    def comparison(self, measured: Measured, rate: Rate) -> Comparison:
-        """Return the comparison of a claim's method with its ablation."""
-        pair = [self.rows(measured, rate.case, name, rate.measure) for name in (rate.method, rate.ablation)]
-        return compared(rate.exponent, self.settings["horizons"], np.array(pair))
+    def fit(self, measured: Measured, case: str, method: str, measure: str) -> Fit:
+        """Return the means of a measure and their exponent, with the error over instances, over replicas of one."""
+        rows = self.rows(measured, case, method, measure)
+        return fit(self.settings["horizons"], of_instances(rows, self.settings.get("instances", rows.shape[1])))
+
+    def cost(self, case: str, method: str) -> float:
+        """Return what a method is given at T over what others are; 1: as much."""
+        return 1.0
 
     def claims(self) -> list[Claim]:
         """Return a claim for every rate, whose test is on the exponent."""
         return [
-            Claim(
-                rate.place,
-                rate.says,
-                partial(falls_as_claimed, self, rate),
-                rate.method,
-                rate.ablation,
-                ablation_must_fail=True,
-            )
+            Claim(rate.place, rate.says, partial(falls_as_claimed, self, rate), rate.method, rate.ablation)
             for rate in self.rates()
         ]
 
@@ -137,7 +127,7 @@ class RateExperiment(Experiment):
             f"Means at {self.variable} = {means}",
             "Exponent",
             "Claimed",
-            "Beside it",
+            "Off a line by",
         )
         rows: list[tuple[str, ...]] = []
         for rate in self.rates():
@@ -146,15 +136,11 @@ class RateExperiment(Experiment):
             for name in filter(None, (rate.method, rate.ablation)):
                 if again and name == rate.method:
                     continue
-                levels, slope = self.slope(measured, rate.case, name, rate.measure)
-                cells = [", ".join(f"{level:.4g}" for level in levels), f"{slope.value:.3f} ± {slope.error:.3f}"]
-                note = "" if name == rate.method else self._beside(self.comparison(measured, rate))
-                rows.append((first, rate.measure, name, *cells, f"{rate.exponent:.3f}", note))
+                one = self.fit(measured, rate.case, name, rate.measure)
+                cells = [", ".join(f"{level:.4g}" for level in one.levels), str(one)]
+                off = f"{100.0 * one.off:.2g} %, p = {one.lack:.1g}"
+                rows.append((first, rate.measure, name, *cells, f"{rate.exponent:.3f}", off))
         return [Table(f"Means over replicas and exponents of {self.variable}", heads, rows)]
-
-    def _beside(self, outcome: Comparison) -> str:
-        apart = f"exponents {'' if outcome.discriminates else 'not '}apart by {APART:g} standard errors"
-        return apart + ("; higher at each" if outcome.lower else "")
 
     def panels(self, measured: Measured) -> list[Panel]:
         """Return the means of each method and of its ablation, on logarithmic axes."""
@@ -162,11 +148,12 @@ class RateExperiment(Experiment):
         for rate in self.rates():
             lines, parts = {}, {}
             for name in filter(None, (rate.method, rate.ablation)):
-                levels, slope = self.slope(measured, rate.case, name, rate.measure)
-                line = f"{name}: {slope.value:.2f}"
-                lines[line] = (horizons, plain(levels))
+                one = self.fit(measured, rate.case, name, rate.measure)
+                line = f"{name}: {one.value:.2f}"
+                lines[line] = (horizons, plain(one.levels))
                 parts[line] = [f"{rate.case} / {name} / {T}" for T in self.settings["horizons"]]
-            claimed = [levels[0] * (T / horizons[0]) ** rate.exponent for T in horizons]
+            level = self.fit(measured, rate.case, rate.method, rate.measure).levels[0]
+            claimed = [level * (T / horizons[0]) ** rate.exponent for T in horizons]
             lines[f"claimed: {rate.exponent:.2f}"] = (horizons, [float(one) for one in claimed])
             heading = f"{rate.place}: {rate.case}"
             out.append(Panel(heading, self.variable, rate.measure, lines, log_x=True, log_y=True, parts=parts))
@@ -191,15 +178,8 @@ class RateExperiment(Experiment):
         return (order(column, rate.place, words, rate.exponent, (horizons[0], level), ends, axis),)
 
 
-def falls_as_claimed(experiment: RateExperiment, rate: Rate, measured: Measured, method: str) -> Judgement:
+def falls_as_claimed(experiment: RateExperiment, rate: Rate, measured: Measured, method: str) -> Evidence:
     """Test that a measure falls, or at most grows, with the claimed exponent."""
-    rows = experiment.rows(measured, rate.case, method, rate.measure)
-    if not np.isfinite(rows).all():
-        return Judgement(Verdict.NO, "some replicas diverge")
-    levels, slope = experiment.slope(measured, rate.case, method, rate.measure)
-    sentence = f"{slope.value:.3f} ± {slope.error:.3f}, claimed {rate.exponent:.3f}"
-    sentence += f"; means {', '.join(f'{level:.3g}' for level in levels)}"
-    low, high = slope.interval
-    if low > rate.exponent + ROUNDING:
-        return Judgement(Verdict.NO, sentence)
-    return Judgement(Verdict.YES if high <= rate.exponent + MARGIN else Verdict.OPEN, sentence)
+    rows = experiment.units(measured, rate.case, method, rate.measure)
+    budgets = {method: experiment.cost(rate.case, method)}
+    return falling(rate.exponent, experiment.settings["horizons"], rows, budgets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,6 +13,7 @@ import param
 
 from zoviz.core.types import Array
 from zoviz.studies.live import Live
+from zoviz.studies.verdict import Evidence
 
 Figures = dict[str, Any]
 """What one part of an experiment measured: names, and numbers, text or lists of them, as JSON holds them."""
@@ -20,27 +21,11 @@ Measured = Mapping[str, Figures]
 """The figures of all parts, by name."""
 Settings = Mapping[str, Any]
 """Sizes such as rounds and replicas, as JSON holds them."""
-STANDARD_ERRORS = 2.0
-"""By so many a mean of paired differences must differ from 0 before a claim on it is decided."""
 
 
-class Verdict(StrEnum):
-    """What is said of a claim."""
-
-    YES = "reproduced"
-    NO = "not reproduced"
-    OPEN = "cannot be decided"
-
-
-class Judgement(NamedTuple):
-    """A verdict and the figures behind it, in words."""
-
-    verdict: Verdict
-    figures: str
-
-
-class Claim(NamedTuple):
-    """One claim of a paper, and the test of statistics that decides on it.
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper, and the test of statistics on it.
 
     Attributes
     ----------
@@ -49,23 +34,40 @@ class Claim(NamedTuple):
     says : str
         The claim in a sentence.
     test : callable
-        Takes the figures of all parts and the name of a method, and returns the judgement on that method.
+        Takes the figures of all parts, the name of a method and those of its rivals, and returns the evidence on that
+        method; the rules of ``zoviz.studies.verdict`` decide.
     method : str
         The method that the claim is on.
     ablation : str
-        The same method without what the claim credits, for which the test has to fail; "" where the claim credits
-        nothing that could be left out, as one that compares whole methods.
-    ablation_must_fail : bool
-        Whether the test must be seen to fail for the ablation, as one of a bound that scattered figures leave open. Not
-        so one of a difference: it leaves open what differs in nothing.
+        The same method without what the claim credits, for which the test has to fail. "" where none was run: then
+        nothing is called reproduced.
+    rivals : tuple of str
+        What the test compares the method with, none in a claim on the method alone. Where the ablation is among them it
+        is put to the test against the method, never against itself.
+
+    Raises
+    ------
+    ValueError
+        Where a method would be compared with itself.
     """
 
     place: str
     says: str
-    test: Callable[[Measured, str], Judgement]
+    test: Callable[..., Evidence]
     method: str
     ablation: str = ""
-    ablation_must_fail: bool = False
+    rivals: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.method in (self.ablation, *self.rivals):
+            raise ValueError(
+                f"Expected an ablation and rivals of {self.method} that are other methods, got it twice in the claim "
+                f"that {self.says}: name the method without what the claim credits."
+            )
+
+    def evidence(self, measured: Measured, method: str) -> Evidence:
+        """Return the evidence on the claim's method or on its ablation, which takes the place of the method."""
+        return self.test(measured, method, *(self.method if name == method else name for name in self.rivals))
 
 
 class Tuning(NamedTuple):
@@ -212,25 +214,3 @@ def mean_text(values: Array, digits: int = 3) -> str:
     if values.size < 2:
         return f"{values.mean():.{digits}g}"
     return f"{values.mean():.{digits}g} ± {values.std(ddof=1) / np.sqrt(values.size):.2g}"
-
-
-def below(mine: Array, other: Array) -> Verdict:
-    """Return whether paired values (R,) are below others, by two standard errors of their difference."""
-    gap = mine - other
-    error = float(gap.std(ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else np.inf
-    if not abs(gap.mean()) > STANDARD_ERRORS * error:
-        return Verdict.OPEN
-    return Verdict.YES if gap.mean() < 0.0 else Verdict.NO
-
-
-def weakest(verdicts: list[Verdict]) -> Verdict:
-    """Return the verdict on a claim of several parts: not reproduced where one is not, and open where one is."""
-    for verdict in (Verdict.NO, Verdict.OPEN):
-        if verdict in verdicts:
-            return verdict
-    return Verdict.YES
-
-
-def yes_or_no(holds: bool) -> Verdict:
-    """Return the verdict of a test that is never open."""
-    return Verdict.YES if holds else Verdict.NO

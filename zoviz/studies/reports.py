@@ -42,7 +42,9 @@ def verdicts(work: Reproduction) -> Table:
         without = (
             f"{row['ablation']}: {row['ablation_verdict']}, {row['ablation_figures']}" if "ablation" in row else ""
         )
-        rows.append((row["place"], row["says"], row["verdict"], row["figures"], without))
+        said = row["verdict"] + (f": {row['reason']}" if "reason" in row else "")
+        said += f" (at half of the draws {row['at_half']})" if "at_half" in row else ""
+        rows.append((row["place"], row["says"], said, row["figures"], without))
     return Table("Verdicts", _VERDICTS, rows)
 
 

@@ -22,9 +22,10 @@ from typing import Any, Self
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, named
-from zoviz.studies.experiment import Claim, Experiment, Measured, Verdict
+from zoviz.studies.experiment import Experiment, Measured
 from zoviz.studies.process_pool import process_pool
 from zoviz.studies.trials import Trials
+from zoviz.studies.verdict import judge, row_of
 
 PACKAGE = "zoviz.papers"
 
@@ -160,8 +161,7 @@ class Reproduction:
     def judgements(self) -> list[dict[str, Any]]:
         """Return, for every claim, the verdict with its figures, and the same test's on the ablation.
 
-        A claim whose ablation passes the test as well, or may pass it where it must be seen to fail, cannot be decided
-        by it.
+        The rules are those of ``zoviz.studies.verdict``.
 
         Raises
         ------
@@ -173,8 +173,15 @@ class Reproduction:
                 f"Expected all parts of {self.experiment.title}, got {len(self.parts)}: "
                 f"{', '.join(self.missing)} missing; zoviz reproduce measures them."
             )
-        measured = self.measured
-        return [_judged(claim, measured) for claim in self.experiment.claims()]
+        measured, claims = self.measured, self.experiment.claims()
+        evidence = [
+            (one.evidence(measured, one.method), one.evidence(measured, one.ablation) if one.ablation else None)
+            for one in claims
+        ]
+        return [
+            {"place": one.place, "says": one.says, "method": one.method, **row_of(*judged, one.ablation)}
+            for one, judged in zip(claims, judge(evidence), strict=True)
+        ]
 
     def content(self) -> dict[str, Any]:
         """Return what the file holds."""
@@ -195,21 +202,6 @@ class Reproduction:
         self.judged = content.get("claims", [])
         new.write_text(text_of(content), encoding="utf-8")
         os.replace(new, self.path)  # a reader, or the next start, never meets half a file
-
-
-def _judged(claim: Claim, measured: Measured) -> dict[str, Any]:
-    """Return the verdict on a claim with its figures, and the same test's on the ablation."""
-    ours = claim.test(measured, claim.method)
-    row = {"place": claim.place, "says": claim.says, "method": claim.method, "verdict": str(ours.verdict)}
-    row["figures"] = ours.figures
-    if claim.ablation:
-        without = claim.test(measured, claim.ablation)
-        row |= {"ablation": claim.ablation, "ablation_verdict": str(without.verdict)}
-        row["ablation_figures"] = without.figures
-        passes = without.verdict is Verdict.YES or (claim.ablation_must_fail and without.verdict is Verdict.OPEN)
-        if ours.verdict is Verdict.YES and passes:  # what holds, or may hold, without an idea says nothing for it
-            row["verdict"] = str(Verdict.OPEN)
-    return row
 
 
 def changes(new: Reproduction, recorded: Reproduction) -> list[str]:

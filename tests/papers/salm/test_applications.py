@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from zoviz.papers.salm import applications
-from zoviz.papers.salm.cases import cheapest, consensus, fair, long_steps, random_graph, slices, slsqp
+from zoviz.papers.salm.cases import consensus, fair, long_steps, random_graph, slsqp
 from zoviz.papers.salm.distributed import APART, OBJECTIVE, Distributed
 from zoviz.papers.salm.fair_frontier import ACCURACY, COVARIANCE, FairFrontier
 from zoviz.papers.salm.slicing import BINARY, UNREGULARISED, Slicing
@@ -16,7 +16,7 @@ from zoviz.problems import FairClassification, NetworkSlicing
 from zoviz.problems.margin_losses import LOSSES
 from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
@@ -114,30 +114,23 @@ def test_the_regulariser_is_left_out_for_its_ablation_alone() -> None:
     assert weights.pop(UNREGULARISED) == 0.0 and set(weights.values()) == {NetworkSlicing().weight}
     assert experiment.problem("network 2", "").seed == 2
     claim = experiment.claims()[-1]
-    binary = {"network 3 / salm, Algorithm 1": {BINARY: [0.0, 1e-4]}, f"network 3 / {UNREGULARISED}": {BINARY: [0.3]}}
+    binary = {
+        "network 3 / salm, Algorithm 1": {BINARY: [0.0, 1e-4, 2e-4]},
+        f"network 3 / {UNREGULARISED}": {BINARY: [0.3, 0.31, 0.32]},
+    }
     assert claim.ablation == UNREGULARISED
-    assert claim.test(binary, claim.method).verdict is Verdict.YES
-    assert claim.test(binary, claim.ablation).verdict is Verdict.NO
+    assert claim.evidence(binary, claim.method).verdict is Verdict.YES
+    assert claim.evidence(binary, claim.ablation).verdict is Verdict.NO
 
 
-def test_every_replica_has_to_come_within_every_limit() -> None:
-    within = partial(applications.stays_within_limits, "one", {"f": 0.1, "h": 0.01})
-    good, late, lost = {"f": [0.0, 0.1], "h": [0.01]}, {"f": [0.0, 0.2], "h": [0.0]}, {"f": [0.0], "h": [0.0, None]}
+def test_every_limit_has_to_be_kept() -> None:
+    within = partial(applications.stays_within_limits, Slicing(), "one", {"f": 0.1, "h": 0.01})
+    good, late, lost = (
+        {"f": [0.0, 0.01, 0.02], "h": [0.001, 0.002, 0.003]},
+        {"f": [0.0, 0.01, 0.02], "h": [0.1, 0.11, 0.12]},
+        {"f": [0.0, 0.01, None], "h": [0.001, 0.002, 0.003]},
+    )
     verdicts = [within({"one / own": measured}, "own").verdict for measured in (good, late, lost)]
-    assert verdicts == [Verdict.YES, Verdict.NO, Verdict.NO]
+    assert verdicts == [Verdict.YES, Verdict.NO, Verdict.OPEN]
     assert applications.text(np.array([1.0, 2.0, 6.0])) == "2, 6"
     assert applications.text(np.array([1.0, np.nan])) == "–"
-
-
-def test_nodes_that_are_not_coupled_do_not_agree() -> None:
-    run = consensus(nodes=12, probability=0.3, iterations=300, replicas=1, coupled=False)
-    assert run.trace["consensus_error"][-1].min() > 0.2
-
-
-def test_an_assignment_is_read_off_a_network_and_can_be_routed() -> None:
-    problem = NetworkSlicing()
-    result = slices(problem, iterations=700, replicas=2)
-    assert (result.binary_distance < 1e-3).all()
-    assert (result.assignment_violation < 0.02).all() and (result.violation < 0.05).all()
-    assert np.isfinite(result.routed).all() and result.routed.min() == pytest.approx(result.best, rel=1e-9)
-    assert cheapest(problem, problem.data.network.planted) >= result.best - 1e-9

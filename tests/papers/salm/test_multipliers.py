@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoviz.papers.salm.multipliers import METHODS, PENALTY, Multipliers
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 
 def test_multipliers_reach_feasibility_where_the_same_penalty_does_not() -> None:
@@ -11,5 +11,5 @@ def test_multipliers_reach_feasibility_where_the_same_penalty_does_not() -> None
     measured = {part: experiment.measure(part) for part in METHODS}
     claims = experiment.claims()
     assert [claim.method for claim in claims] == [name for name in METHODS if name != PENALTY]
-    assert [claim.test(measured, claim.method).verdict for claim in claims] == [Verdict.YES] * 3
-    assert [claim.test(measured, claim.ablation).verdict for claim in claims] == [Verdict.NO] * 3
+    assert [claim.evidence(measured, claim.method).verdict for claim in claims] == [Verdict.YES] * 3
+    assert [claim.evidence(measured, claim.ablation).verdict for claim in claims] == [Verdict.NO] * 3

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers.comparison import compared
-from zoviz.papers.salm.rates import FIRST, OWN_STEPS, Theorem31, problem_for
-from zoviz.studies.experiment import Verdict
+from zoviz.papers.salm.rates import problem_for
+from zoviz.studies.verdict import fit
 
 
 def test_the_fit_finds_an_exponent_and_its_error() -> None:
@@ -15,19 +14,10 @@ def test_the_fit_finds_an_exponent_and_its_error() -> None:
     fits = []
     for _ in range(200):
         rows = 3.0 * np.array(horizons)[:, None] ** -0.25 * (1.0 + 0.2 * rng.standard_normal((4, 24)))
-        fits.append(compared(-0.25, horizons, np.array([rows, rows])).method)
+        fits.append(fit(horizons, rows))
     assert np.mean([slope.value for slope in fits]) == pytest.approx(-0.25, abs=2e-3)
     assert np.std([slope.value for slope in fits]) == pytest.approx(np.mean([slope.error for slope in fits]), rel=0.15)
-    covered = np.mean([low <= -0.25 <= high for low, high in (slope.interval for slope in fits)])
-    assert covered > 0.88
-
-
-@pytest.mark.slow
-def test_short_horizons_fall_as_the_theorem_says() -> None:
-    experiment = Theorem31(size="quick")
-    measured = {part: experiment.measure(part) for part in experiment.parts() if part.startswith(FIRST)}
-    claim = experiment.claims()[0]
-    assert claim.test(measured, OWN_STEPS).verdict is Verdict.YES
+    assert np.mean([slope.lack < 0.05 for slope in fits]) < 0.12, "a line that fits is seldom refused"
 
 
 def test_the_measured_problem_is_nonconvex_with_one_stationary_point() -> None:

@@ -18,7 +18,6 @@ from zoviz.papers.salm.table_1 import (
     Samples,
     cases,
     cells,
-    fewer,
     medians,
     samples_to,
     solver_for,
@@ -27,7 +26,8 @@ from zoviz.papers.salm.table_1 import (
 from zoviz.problems import StochasticQP
 from zoviz.runs.run import Run
 from zoviz.solvers import SmoothedALM, StormALM
-from zoviz.studies.experiment import Verdict, plain
+from zoviz.studies.experiment import plain
+from zoviz.studies.verdict import Verdict
 
 
 def test_counts_are_those_of_a_run_with_targets_of_its_own() -> None:
@@ -79,13 +79,6 @@ def test_a_search_ends_runs_that_cannot_win_and_chooses_the_same(monkeypatch: py
     assert in_full[best] == min(in_full.values())
 
 
-def test_fewer_samples_are_told_by_ranks_and_may_be_open() -> None:
-    low, high = np.arange(10.0), np.arange(10.0) + 20.0
-    assert fewer(low, high) is Verdict.YES and fewer(high, low) is Verdict.NO
-    assert fewer(low, np.full(10, np.inf)) is Verdict.YES and fewer(np.full(10, np.inf), low) is Verdict.NO
-    assert fewer(low, low + 1.0) is Verdict.OPEN
-
-
 def test_claims_are_judged_at_the_tightest_tolerance_that_is_reached() -> None:
     experiment = Samples(size="quick")
     spread = np.linspace(-1.0, 1.0, 10)
@@ -94,9 +87,9 @@ def test_claims_are_judged_at_the_tightest_tolerance_that_is_reached() -> None:
         return {"tuned": plain(np.array([np.ones(10), last + spread, np.full(10, np.inf)])), "factors": [1.0, 1.0]}
 
     measured = {f"qp / {name}": part(50.0) for name in KNOWN_ROWS} | {"qp / salm, Algorithm 3": part(30.0)}
-    verdicts = [claim.test(measured, claim.method).verdict for claim in experiment.claims()]
+    verdicts = [claim.evidence(measured, claim.method).verdict for claim in experiment.claims()]
     assert verdicts == [Verdict.YES] * 3
     measured["qp / Lu et al., penalty"] = part(20.0)
-    verdicts = [claim.test(measured, claim.method).verdict for claim in experiment.claims()]
+    verdicts = [claim.evidence(measured, claim.method).verdict for claim in experiment.claims()]
     assert verdicts == [Verdict.YES, Verdict.NO, Verdict.NO]
     assert cells(np.array([[3.0, 5.0], [7.0, np.inf]])) == "4 (2), never (1)"

@@ -14,7 +14,8 @@ from zoviz.papers.sogd.attack import COLUMNS, Attack, AttackOnMNIST  # noqa: E40
 from zoviz.papers.timing import paces, runtimes  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
-from zoviz.studies.experiment import Verdict, plain  # noqa: E402
+from zoviz.studies.experiment import plain  # noqa: E402
+from zoviz.studies.verdict import Verdict
 
 METHODS = [*attack.SINGLE, *attack.BILEVEL]
 
@@ -69,16 +70,19 @@ def test_verdicts_on_the_attack() -> None:
     measured["digits / equal rounds / ZO-SOGD"] = figures(0.6)
     measured["digits / equal rounds / ZO-SOGD (Adam)"] = figures(0.6, 4.5)
     measured["digits / times"] = {"milliseconds": dict.fromkeys(names, 1.0) | {"ZO-SOGD": 1.4}}
-    told = {claim.says: claim.test(measured, claim.method).verdict for claim in experiment.claims()}
-    assert told["ZO-SOGD outperforms ZO-O-GD: digits, equal rounds"] is Verdict.YES
-    assert told["ZO-SOGD (Adam) outperforms all: digits, equal rounds"] is Verdict.OPEN
-    assert told["ZO-SOGD (Adam) outperforms all: digits, equal queries"] is Verdict.YES
+    told = {claim.says: claim.evidence(measured, claim.method).verdict for claim in experiment.claims()}
+    assert told["ZO-SOGD outperforms ZO-O-GD, equal rounds: digits"] is Verdict.YES
+    assert told["ZO-SOGD (Adam) outperforms all, equal rounds: digits"] is Verdict.OPEN
+    assert told["ZO-SOGD (Adam) outperforms all, equal queries: digits"] is Verdict.YES
     assert told["ZO-SOGD keeps ||y||_inf below 4: digits"] is Verdict.YES
     assert told["ZO-SOGD (Adam) keeps ||y||_inf below 4: digits"] is Verdict.NO
     assert told["the runtime of a round is like that of single-level methods: digits"] is Verdict.YES
     moves = next(claim for claim in experiment.claims() if "a leader that moves serves ZO-SOGD:" in claim.says)
-    assert moves.test(measured, moves.method).verdict is Verdict.YES
-    assert moves.test(measured, moves.ablation).verdict is Verdict.OPEN
+    assert moves.evidence(measured, moves.method).verdict is Verdict.YES
+    assert moves.evidence(measured, moves.ablation).verdict is Verdict.NO
+    measured["digits / equal rounds / ZO-O-GD"]["calls"] = 10
+    unequal = next(claim for claim in experiment.claims() if claim.says.endswith("ZO-O-GD, equal rounds: digits"))
+    assert unequal.evidence(measured, unequal.method).reason.startswith("unequal budgets")
 
 
 def test_on_mnist_claims_are_at_equal_rounds_and_at_equal_queries() -> None:
@@ -103,18 +107,19 @@ def test_the_tuning_plays_all_phases_and_gives_its_verdicts() -> None:
 
 def test_verdicts_on_the_tuning() -> None:
     experiment = loss_tuning.Tuned(size="quick")
-    grows, falls = np.array([[0.4] * 2, [0.5] * 2, [0.6] * 2]), np.array([[0.3] * 2, [0.2] * 2, [0.1] * 2])
+    grows = np.array([[0.4, 0.41, 0.42], [0.5, 0.52, 0.51], [0.6, 0.61, 0.63]])
+    falls = np.array([[0.3, 0.31, 0.32], [0.2, 0.19, 0.2], [0.1, 0.11, 0.1]])
     good = {name: plain(grows) for name in loss_tuning.ACCURACIES}
     bad = {name: plain(falls) for name in loss_tuning.ACCURACIES}
     measured: dict[str, Any] = {f"digits / {name}": good for name in loss_tuning.METHODS}
     measured |= {"digits / OGD": bad, f"digits / {loss_tuning.UNCHANGED}": bad}
     measured["digits / times"] = {"milliseconds": {"OGD": 1.0, "SOGD": 2.0, "SOBOW": 3.0, "OAGD": 4.0}}
-    told = [(claim.test(measured, claim.method).verdict, claim) for claim in experiment.claims()]
+    told = [(claim.evidence(measured, claim.method).verdict, claim) for claim in experiment.claims()]
     assert [verdict for verdict, _ in told] == [Verdict.NO, Verdict.YES, Verdict.NO, *[Verdict.YES] * 5]
-    assert all(claim.test(measured, claim.ablation).verdict is Verdict.NO for _, claim in told[3:])
+    assert all(claim.evidence(measured, claim.ablation).verdict is Verdict.NO for _, claim in told[3:])
     measured[f"digits / {loss_tuning.UNCHANGED}"] = good
     grown = [claim for _, claim in told if claim.place == "Fig. 3, claim 4"]
-    verdicts = {claim.test(measured, name).verdict for claim in grown for name in (claim.method, claim.ablation)}
+    verdicts = {claim.evidence(measured, claim.method).verdict for claim in grown}
     assert verdicts == {Verdict.OPEN}, "a network that is trained gets better whatever its classes"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from zoviz.papers.sogd.path_lengths import PathLengths, example_10, example_11
 from zoviz.papers.sogd.windows import variations
 from zoviz.problems import QuadraticBilevel
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 
 def test_slow_drift_has_bounded_path_lengths_and_rapid_drift_has_not() -> None:
@@ -29,5 +29,5 @@ def test_every_example_is_bounded_as_printed_only() -> None:
     experiment = PathLengths(size="quick")
     measured = {part: experiment.measure(part) for part in experiment.parts()}
     claims = experiment.claims()
-    assert [claim.test(measured, claim.method).verdict for claim in claims] == [Verdict.YES] * len(claims)
-    assert [claim.test(measured, claim.ablation).verdict for claim in claims] == [Verdict.NO] * len(claims)
+    assert [claim.evidence(measured, claim.method).verdict for claim in claims] == [Verdict.YES] * len(claims)
+    assert [claim.evidence(measured, claim.ablation).verdict for claim in claims] == [Verdict.NO] * len(claims)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from zoviz.papers.sogd.product_variance import OWN, SHARED, ProductVariance
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 
 def test_the_variance_of_a_product_is_bounded_with_shared_directions_only() -> None:
     experiment = ProductVariance(size="quick")
     measured = {part: experiment.measure(part) for part in experiment.parts()}
     (claim,) = experiment.claims()
-    assert claim.test(measured, SHARED).verdict is Verdict.YES
-    assert claim.test(measured, OWN).verdict is Verdict.NO
+    assert claim.evidence(measured, SHARED).verdict is Verdict.YES
+    assert claim.evidence(measured, OWN).verdict is Verdict.NO

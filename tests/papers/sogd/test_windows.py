@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from zoviz.papers.sogd.windows import RapidDrift
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 
 def test_a_window_of_five_costs_regret_where_one_can_follow() -> None:
     experiment = RapidDrift(size="quick")
     measured = {part: experiment.measure(part) for part in experiment.parts()}
     claims = experiment.claims()
-    assert [claim.test(measured, claim.method).verdict for claim in claims] == [Verdict.YES] * 2
-    assert [claim.test(measured, claim.ablation).verdict for claim in claims] == [Verdict.NO] * 2, "it is the window"
+    assert [claim.evidence(measured, claim.method).verdict for claim in claims] == [Verdict.YES] * 2
+    without = [claim.evidence(measured, claim.ablation).verdict for claim in claims]
+    assert without == [Verdict.NO] * 2, "it is the window"

@@ -17,7 +17,7 @@ from zoviz.papers.splm.potential import (
     method,
 )
 from zoviz.problems import NonconvexQCQP
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 
 def test_minimisers_and_best_duals_are_exact() -> None:

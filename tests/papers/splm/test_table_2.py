@@ -18,7 +18,8 @@ from zoviz.papers.splm.table_2 import (
     rival_takes_the_multiple,
 )
 from zoviz.runs.engine.columns import CALLS
-from zoviz.studies.experiment import Figures, Measured, Verdict
+from zoviz.studies.experiment import Figures, Measured
+from zoviz.studies.verdict import Verdict
 
 
 @pytest.mark.parametrize("method", PAPER)
@@ -69,15 +70,15 @@ def figures_of(ours: list[float | None], other: list[float | None]) -> Measured:
 
 def test_a_mean_over_replicas_of_which_one_had_no_hit_is_infinite() -> None:
     missing = figures_of([40.0, 50.0, None], [400.0, 500.0, 600.0])
-    assert partial(iterations_are_printed, 50, "ZOSPLM")(missing, RULE).verdict is Verdict.NO
+    assert partial(iterations_are_printed, 50, "ZOSPLM")(missing, RULE).verdict is Verdict.OPEN
     assert partial(rival_takes_the_multiple, 50, "ZOALM")(missing, TUNED).verdict is Verdict.OPEN
 
 
 def test_counts_and_ratios_are_the_printed_ones_within_their_factors() -> None:
-    printed = figures_of([490.0, 500.0, 510.0], [2066.0, 2060.0, 2070.0])
+    printed = figures_of([490.0, 500.0, 510.0], [2266.0, 2260.0, 2270.0])
     assert partial(iterations_are_printed, 50, "ZOSPLM")(printed, RULE).verdict is Verdict.YES
     assert partial(rival_takes_the_multiple, 50, "ZOALM")(printed, TUNED).verdict is Verdict.YES
-    alike = figures_of([46.0, 47.0], [50.0, 60.0])
+    alike = figures_of([46.0, 47.0, 46.5], [50.0, 60.0, 53.0])
     assert partial(iterations_are_printed, 50, "ZOSPLM")(alike, RULE).verdict is Verdict.NO
     assert partial(rival_takes_the_multiple, 50, "ZOALM")(alike, TUNED).verdict is Verdict.NO
 

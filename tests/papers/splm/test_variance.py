@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from zoviz.papers.splm.variance import AT_REST, AT_START, SphereVariance
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 
 def test_the_variance_vanishes_only_where_the_slope_is_zero() -> None:
     experiment = SphereVariance(size="quick")
     measured = {part: experiment.measure(part) for part in experiment.parts()}
     printed, ours = experiment.claims()
-    assert printed.test(measured, AT_START).verdict is Verdict.NO
-    assert ours.test(measured, AT_REST).verdict is Verdict.YES
-    assert ours.test(measured, ours.ablation).verdict is Verdict.NO
+    assert printed.evidence(measured, AT_START).verdict is Verdict.NO
+    assert ours.evidence(measured, AT_REST).verdict is Verdict.YES
+    assert ours.evidence(measured, ours.ablation).verdict is Verdict.NO

@@ -18,11 +18,12 @@ from zoviz.papers.zoeg.figure_1 import (
     Schedules,
     course,
     errors_are_alike,
-    measure_is_lower,
+    is_lower,
     outcome,
 )
 from zoviz.problems import LoadTracking
-from zoviz.studies.experiment import Figures, Measured, Verdict, array
+from zoviz.studies.experiment import Figures, Measured, array
+from zoviz.studies.verdict import Verdict
 
 
 def figures_of(**errors: Array) -> Measured:
@@ -35,11 +36,14 @@ def test_claims_are_judged_by_paired_differences() -> None:
     measured = figures_of(
         low=common - 1.0 + noise, high=common + 1.0 + noise, same=common, other=rng.permutation(common)
     )
-    verdicts = {name: partial(measure_is_lower, name, "same", "error")(measured, CONSTANT).verdict for name in measured}
+    experiment = Schedules()
+    lower, alike = (partial(is_lower, experiment, "error"), partial(errors_are_alike, experiment))
+    verdicts = {name: lower(measured, f"{name}, {CONSTANT}", f"same, {CONSTANT}").verdict for name in measured}
     assert verdicts == {"low": Verdict.YES, "high": Verdict.NO, "same": Verdict.OPEN, "other": Verdict.OPEN}
-    assert partial(errors_are_alike, "low", "same")(measured, CONSTANT).verdict is Verdict.YES
-    assert partial(errors_are_alike, "same", "same")(figures_of(same=common), CONSTANT).figures.endswith("ratio 1.00")
-    assert partial(errors_are_alike, "a", "b")(figures_of(a=common, b=2.0 * common), CONSTANT).verdict is Verdict.NO
+    assert alike(measured, f"low, {CONSTANT}", f"same, {CONSTANT}").verdict is Verdict.YES
+    assert alike(measured, f"same, {CONSTANT}", f"same, {CONSTANT}").figures.endswith("ratio 1.00")
+    doubled = figures_of(a=common + 20.0, b=2.0 * (common + 20.0))
+    assert alike(doubled, f"a, {CONSTANT}", f"b, {CONSTANT}").verdict is Verdict.NO
 
 
 def test_the_search_goes_by_the_sum_and_then_by_the_larger_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,5 +81,8 @@ def test_diminishing_steps_are_another_run_and_fail_their_claim_without_it() -> 
     assert method in METHODS and measured[method][CONSTANT]["error"] != measured[method][DIMINISHING]["error"]
     assert np.isfinite(array(measured[method][CONSTANT]["course"]["error"])).all()
     claims = [claim for claim in one.claims() if f"improve {method}" in claim.says]
-    assert len(claims) == 2 and all(claim.test(measured, claim.ablation).verdict is Verdict.OPEN for claim in claims)
-    assert all(claim.test(measured, claim.method).figures for claim in claims)
+    assert len(claims) == 2 and all(claim.rivals == (claim.ablation,) for claim in claims)
+    for claim in claims:
+        ours, without = (claim.evidence(measured, name).margins for name in (claim.method, claim.ablation))
+        np.testing.assert_allclose(ours, -without, err_msg="the ablation is put to the test against the method")
+    assert all(claim.evidence(measured, claim.method).figures for claim in claims)

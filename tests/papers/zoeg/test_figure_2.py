@@ -8,6 +8,8 @@ import numpy as np
 
 from zoviz.papers.zoeg.figure_2 import (
     BLOCK_STEPS,
+    EVALUATIONS,
+    ITERATIONS,
     OTHER_STEPS,
     RELATIVE_GAP,
     VIOLATION,
@@ -19,7 +21,8 @@ from zoviz.papers.zoeg.figure_2 import (
     within_dozens,
 )
 from zoviz.problems import LoadTracking
-from zoviz.studies.experiment import Figures, Measured, Verdict
+from zoviz.studies.experiment import Figures, Measured
+from zoviz.studies.verdict import Verdict
 
 
 def measured_of(**entries: list[float | None]) -> Measured:
@@ -27,26 +30,37 @@ def measured_of(**entries: list[float | None]) -> Measured:
 
 
 def test_who_never_arrives_takes_all_iterations_at_least() -> None:
+    sooner = partial(arrives_sooner, Blocks(), EVALUATIONS)
     measured = measured_of(fast=[10.0, 11.0, 12.0], slow=[50.0, 51.0, 52.0], never=[None, None, None])
-    assert partial(arrives_sooner, "slow")(measured, "fast").verdict is Verdict.YES
-    assert partial(arrives_sooner, "fast")(measured, "slow").verdict is Verdict.NO
-    assert partial(arrives_sooner, "never")(measured, "fast").verdict is Verdict.YES
+    assert sooner(measured, "fast", "slow").verdict is Verdict.YES
+    assert sooner(measured, "slow", "fast").verdict is Verdict.NO
+    assert (
+        sooner({**measured, "never": {**measured["never"], "iterations": 101}}, "fast", "never").verdict is Verdict.YES
+    )
     late = measured_of(early=[80.0, None, 82.0], later=[150.0, 151.0, 152.0])
-    assert partial(arrives_sooner, "later")(late, "early").verdict is Verdict.OPEN
-    verdicts = {name: within_dozens(measured, name).verdict for name in measured}
-    assert verdicts == {"fast": Verdict.YES, "slow": Verdict.NO, "never": Verdict.NO}
+    assert sooner(late, "early", "later").reason == "the budget ended too early to tell"
+    verdicts = {name: within_dozens(Blocks(), measured, name).verdict for name in ("fast", "slow")}
+    assert verdicts == {"fast": Verdict.YES, "slow": Verdict.NO}
+
+
+def test_iterations_that_cost_unequally_many_calls_are_not_compared() -> None:
+    measured = measured_of(fast=[10.0, 11.0, 12.0], slow=[50.0, 51.0, 52.0])
+    measured["slow"]["iterations"] = 5000
+    evidence = arrives_sooner(Blocks(), ITERATIONS, measured, "fast", "slow")
+    assert evidence.verdict is Verdict.OPEN and evidence.reason.startswith("unequal budgets: fast 120, slow 2.4")
 
 
 def test_nearer_is_both_in_error_and_in_violation() -> None:
-    low, high, none = [0.1, 0.11, 0.12], [0.3, 0.31, 0.32], [0.0, 0.0, 0.0]
+    low, high, none = [0.1, 0.11, 0.12], [0.3, 0.31, 0.32], [0.0, 0.01, 0.0]
     measured = {
         "near": {RELATIVE_GAP: low, VIOLATION: none},
         "far": {RELATIVE_GAP: high, VIOLATION: none},
         "outside": {RELATIVE_GAP: low, VIOLATION: high},
     }
-    assert partial(ends_nearer, "far")(measured, "near").verdict is Verdict.YES
-    assert partial(ends_nearer, "near")(measured, "far").verdict is Verdict.NO
-    assert partial(ends_nearer, "near")(measured, "outside").verdict is Verdict.NO
+    nearer = partial(ends_nearer, Blocks())
+    assert nearer(measured, "near", "far").verdict is Verdict.YES
+    assert nearer(measured, "far", "near").verdict is Verdict.NO
+    assert nearer(measured, "outside", "near").verdict is Verdict.NO
 
 
 def test_larger_blocks_are_nearer_after_equally_many_iterations_and_grids_are_equal() -> None:

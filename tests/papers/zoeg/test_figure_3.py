@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -13,15 +15,16 @@ from zoviz.papers.zoeg.figure_3 import (
     ITERATIONS,
     PRINTED,
     TUNED,
-    Faster,
     FeederCourses,
     converges,
+    is_faster,
     solve,
     solver_of,
 )
 from zoviz.problems import ACLoadTracking
 from zoviz.solvers import ZOBCEG, ZOEG
-from zoviz.studies.experiment import Figures, Measured, Verdict
+from zoviz.studies.experiment import Figures, Measured
+from zoviz.studies.verdict import Verdict
 
 RNG = np.random.default_rng(0)
 
@@ -44,18 +47,17 @@ def test_schedules_are_the_printed_ones() -> None:
 def test_who_never_got_there_took_its_budget_at_least() -> None:
     experiment = FeederCourses()
     measured = figures_of(block_20=([50.0, 51.0, 52.0], 42.0), block_168=([10.0, 11.0, 12.0], 338.0))
-    test = Faster(experiment, "block 20", ITERATIONS, 0)
-    assert test(measured, "block 168").verdict is Verdict.YES
-    assert Faster(experiment, "block 20", CALLS, 0)(measured, "block 168").verdict is Verdict.NO
-    never = figures_of(block_20=([None, None, None], 42.0), block_168=([10.0, 11.0, 12.0], 338.0))
-    assert test(never, "block 168").verdict is Verdict.YES, "it took more than its budget"
-    seldom = figures_of(block_20=([150.0, 151.0, 152.0], 42.0), block_168=([None, 99.0, 98.0], 338.0))
-    assert test(seldom, "block 168").verdict is Verdict.OPEN, "its budget ended too early to tell"
+    test = partial(is_faster, experiment, CALLS, 0)
+    assert test(measured, "block 20", "block 168").verdict is Verdict.YES
+    assert test(measured, "block 168", "block 20").verdict is Verdict.NO
+    assert is_faster(experiment, ITERATIONS, 0, measured, "block 168", "block 20").reason.startswith("unequal budgets")
+    seldom = figures_of(block_20=([1500.0, 1510.0, 1520.0], 42.0), block_168=([None, 99.0, 98.0], 338.0))
+    assert test(seldom, "block 168", "block 20").reason == "the budget ended too early to tell"
 
 
-def test_converged_is_every_replica() -> None:
-    assert converges({"a": {"error": [0.01, 0.02]}}, "a").verdict is Verdict.YES
-    assert converges({"a": {"error": [0.01, 0.2]}}, "a").verdict is Verdict.NO
+def test_converged_is_below_the_level() -> None:
+    assert converges({"a": {"error": [0.01, 0.02, 0.03], "calls": 4.0}}, "a").verdict is Verdict.YES
+    assert converges({"a": {"error": [0.2, 0.21, 0.22], "calls": 4.0}}, "a").verdict is Verdict.NO
 
 
 def test_every_method_has_its_grid_and_budget() -> None:

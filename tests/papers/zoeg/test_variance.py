@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zoviz.papers.zoeg.variance import NO_DIMENSION, NO_NINE, PRINTED, VarianceBound, below_the_bound
-from zoviz.studies.experiment import Verdict
+from zoviz.studies.verdict import Verdict
 
 
 def test_the_bound_holds_and_both_factors_are_needed() -> None:

@@ -23,7 +23,9 @@ from helpers.bilevel_by_hand import (
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
+from zoviz.problems import QuadraticBilevel
 from zoviz.solvers import OAGD, OGD, SOBBO, SOBOW, Solver
+from zoviz.solvers.published_form import FAR
 
 
 def window_by_hand(solver: Solver) -> tuple[Array, Array, Array]:
@@ -122,3 +124,23 @@ def test_a_window_may_be_changed_while_a_run_goes_on() -> None:
             solver.window = window
             state, _ = solver.step(state, oracle, streams)
             assert (len(state.samples) if isinstance(solver, OAGD) else state.past.shape[1]) <= window
+
+
+def test_only_a_window_over_all_rounds_is_a_momentum() -> None:
+    """Lemma 3.1 of paper sogd, with W = 1 / eta: not with the weights' sum, nor with a window that ends."""
+    weight, rounds, problem, streams = 0.1, 40, QuadraticBilevel(drift="rapid"), Streams(0, 3)
+    oracle = Oracle(problem, streams)
+    solver = SOBOW(outer_step=0.1, inner_step=0.2, window=rounds, decay=1.0 - weight, system_radius=FAR)
+    state = solver.init(problem.initial(streams), oracle, streams)
+    for _ in range(rounds):
+        oracle.resample()
+        state, _ = solver.step(state, oracle, streams)
+    slopes = solver.history(state).transpose(1, 0, 2)[::-1]
+    momentum = weight * slopes[0]
+    for slope in slopes[1:]:
+        momentum = weight * slope + (1.0 - weight) * momentum
+    weights = (1.0 - weight) ** np.arange(rounds)[::-1]
+    whole, short = (np.einsum("w,wrn->rn", weights[-w:], slopes[-w:]) for w in (rounds, 5))
+    np.testing.assert_allclose(weight * whole, momentum, rtol=1e-10)
+    for other in (whole / weights.sum(), weight * short):
+        assert (np.linalg.norm(other - momentum, axis=-1) > 0.01 * np.linalg.norm(momentum, axis=-1)).all()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zoviz.studies.experiment import Table, Verdict
+from zoviz.studies.experiment import Table
+from zoviz.studies.verdict import Verdict
 from zoviz.views.experiments.overview import STATES
 from zoviz.views.experiments.words import (
     VERDICT_STYLE,

@@ -16,17 +16,8 @@ from zoviz.core.types import Array
 from zoviz.papers.salm.table_1 import Method
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.runs.run import Run
-from zoviz.studies.experiment import (
-    Claim,
-    Experiment,
-    Figures,
-    Judgement,
-    Measured,
-    Table,
-    array,
-    plain,
-    yes_or_no,
-)
+from zoviz.studies.experiment import Claim, Experiment, Figures, Measured, Table, array, plain
+from zoviz.studies.verdict import Evidence
 
 ABOVE = 0.1
 """By which part of itself a value may exceed the general solver's."""
@@ -77,7 +68,7 @@ class Application(Experiment):
         first, *_, last = self.methods
         says = f"(ours) by default {first} {self.says}"
         return [
-            Claim(self.place, f"{says}: {case}", partial(stays_within_limits, case, self.limits), first, last)
+            Claim(self.place, f"{says}: {case}", partial(stays_within_limits, self, case, self.limits), first, last)
             for case in self.settings["cases"]
         ]
 
@@ -102,10 +93,12 @@ def text(values: Array) -> str:
     return f"{np.median(values):.2g}, {values.max():.2g}"
 
 
-def stays_within_limits(case: str, limits: Mapping[str, float], measured: Measured, method: str) -> Judgement:
-    """Test that every replica of a method comes within the limits of all measures."""
-    own = measured[f"{case} / {method}"]
-    worst = {measure: float(array(own[measure]).max()) for measure in limits}
-    cells = {measure: f"{value:.2g}" if np.isfinite(value) else "missing" for measure, value in worst.items()}
-    sentence = ", ".join(f"{measure} {cell}" for measure, cell in cells.items())
-    return Judgement(yes_or_no(all(worst[name] <= limit for name, limit in limits.items())), sentence)
+def stays_within_limits(
+    experiment: Application, case: str, limits: Mapping[str, float], measured: Measured, method: str
+) -> Evidence:
+    """Test that a method comes within the limits of all measures."""
+    own = {measure: array(measured[f"{case} / {method}"][measure]) for measure in limits}
+    cells = {name: f"{values.max():.2g}" if np.isfinite(values).all() else "missing" for name, values in own.items()}
+    figures = "largest " + ", ".join(f"{measure} {cell}" for measure, cell in cells.items())
+    margins = np.array([limits[name] - np.nan_to_num(values, nan=np.inf) for name, values in own.items()])
+    return Evidence(margins, figures, {method: float(experiment.settings["samples"])})

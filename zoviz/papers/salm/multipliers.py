@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from zoviz.problems import StochasticQP
@@ -12,7 +14,6 @@ from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
@@ -20,9 +21,9 @@ from zoviz.studies.experiment import (
     mean_text,
     plain,
     rounded,
-    yes_or_no,
 )
 from zoviz.studies.live import Live
+from zoviz.studies.verdict import Evidence
 
 PENALTY = "PenaltySGD"
 METHODS: dict[str, type[Solver]] = {
@@ -70,7 +71,7 @@ class Multipliers(Experiment):
         """Return the claim for every method with multipliers; the penalty alone is their ablation."""
         says = "reaches a violation of a hundredth of the start's at a constant weight"
         return [
-            Claim("§1, multipliers", f"{name} {says}", ends_feasible, name, PENALTY)
+            Claim("§1, multipliers", f"{name} {says}", partial(ends_feasible, self), name, PENALTY)
             for name in METHODS
             if name != PENALTY
         ]
@@ -92,7 +93,8 @@ class Multipliers(Experiment):
         return [Live(name, *self.task(name), settings, (name,), axis=ITERATION, note=note) for name in METHODS]
 
 
-def ends_feasible(measured: Measured, method: str) -> Judgement:
+def ends_feasible(experiment: Experiment, measured: Measured, method: str) -> Evidence:
     """Test that the mean violation at the end is a small share of that at the start."""
     share = array(measured[method]["share"])
-    return Judgement(yes_or_no(bool(share.mean() <= FEASIBLE)), f"{mean_text(share)} of the start's")
+    budgets = {method: float(experiment.settings["iterations"])}
+    return Evidence(FEASIBLE - share[None], f"{mean_text(share)} of the start's", budgets)

@@ -71,7 +71,11 @@ class Slicing(Application):
         says = "the regulariser makes choices binary within 0.001"
         return super().claims() + [
             Claim(
-                self.place, f"{says}: {case}", partial(stays_within_limits, case, {BINARY: 1e-3}), first, UNREGULARISED
+                self.place,
+                f"{says}: {case}",
+                partial(stays_within_limits, self, case, {BINARY: 1e-3}),
+                first,
+                UNREGULARISED,
             )
             for case in self.settings["cases"]
         ]

@@ -30,20 +30,17 @@ from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
     Tuning,
     array,
-    below,
     mean_text,
     plain,
     rounded,
-    weakest,
-    yes_or_no,
 )
 from zoviz.studies.live import Live
+from zoviz.studies.verdict import Evidence
 
 OUTER, STILL = 0.1, 1e-12
 """Rates of x, for methods that move it: not searched, so that no method has more trials than another; and of a leader
@@ -235,43 +232,29 @@ class Attack(Experiment):
 
     def claims(self) -> list[Claim]:
         """Return the paper's four claims, and ours on the leader, for each data set."""
-        out = []
+        out, still = [], dict(zip(BILEVEL, ABLATIONS, strict=True))
         for data in self.settings["stages"]:
+
+            def lower(place: str, says: str, column: str, method: str, *rivals: str, data: str = data) -> None:
+                test = partial(accuracy_is_lower, data, column)
+                out.append(Claim(f"Fig. 2, {place}", f"{says}: {data}", test, method, still[method], rivals))
+
             for column in [name for name in self.settings["columns"] if name != LIGHT]:
                 for rival in ("ZO-O-GD", "ZO-O-ConservSGD"):
-                    says = f"ZO-SOGD outperforms {rival}: {data}, {column}"
-                    out.append(
-                        Claim("Fig. 2, claim 1", says, partial(accuracy_is_lower, data, column, (rival,)), "ZO-SOGD")
-                    )
+                    lower("claim 1", f"ZO-SOGD outperforms {rival}, {column}", column, "ZO-SOGD", rival)
                 rivals = (*SINGLE, "ZO-SOGD") if column == ROUNDS else tuple(SINGLE)
-                says = f"ZO-SOGD (Adam) outperforms all: {data}, {column}"
-                out.append(
-                    Claim("Fig. 2, claim 2", says, partial(accuracy_is_lower, data, column, rivals), "ZO-SOGD (Adam)")
-                )
+                lower("claim 2", f"ZO-SOGD (Adam) outperforms all, {column}", column, "ZO-SOGD (Adam)", *rivals)
             for method in BILEVEL:
-                out.append(
-                    Claim(
-                        "Fig. 2, claim 3",
-                        f"{method} keeps ||y||_inf below 4: {data}",
-                        partial(changes_are_small, data),
-                        method,
-                    )
-                )
+                says = f"{method} keeps ||y||_inf below 4: {data}"
+                out.append(Claim("Fig. 2, claim 3", says, partial(changes_are_small, data), method))
             for per in ("round", "query"):
                 says = f"the runtime of a {per} is like that of single-level methods: {data}"
                 out.append(Claim("Fig. 2, claim 4", says, partial(takes_similar_time, data, per), "ZO-SOGD"))
-            for method, still in zip(BILEVEL, ABLATIONS, strict=True):
-                says = f"(ours) a leader that moves serves {method}: {data}"
-                out.append(
-                    Claim("Fig. 2, ours", says, partial(accuracy_is_lower, data, ROUNDS, (still,)), method, still)
-                )
+            for method in BILEVEL:
+                lower("ours", f"(ours) a leader that moves serves {method}", ROUNDS, method, still[method])
             if LIGHT in self.settings["columns"]:
-                says = f"(ours) the leader does more than the smallest weights would: {data}"
-                out.append(
-                    Claim(
-                        "Fig. 2, ours", says, partial(accuracy_is_lower, data, LIGHT, tuple(SINGLE)), "ZO-SOGD (Adam)"
-                    )
-                )
+                says = "(ours) the leader does more than the smallest weights would"
+                lower("ours", says, LIGHT, "ZO-SOGD (Adam)", *SINGLE)
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -347,25 +330,23 @@ class AttackOnMNIST(Attack):
     }
 
 
-def accuracy_is_lower(data: str, column: str, rivals: tuple[str, ...], measured: Measured, method: str) -> Judgement:
+def accuracy_is_lower(data: str, column: str, measured: Measured, method: str, *rivals: str) -> Evidence:
     """Test that a method's accuracy is below that of each of its rivals, which play in another comparison, too."""
-    mine = array(measured[f"{data} / {ROUNDS} / {method}"]["accuracy"])
-    verdicts, cells = [], []
-    for rival in rivals:
-        own = column if rival in SINGLE else ROUNDS
-        other = array(measured[f"{data} / {own} / {rival}"]["accuracy"])
-        verdicts.append(below(mine, other))
-        cells.append(f"{rival} {mean_text(100.0 * other)}")
-    return Judgement(weakest(verdicts), f"{method} {mean_text(100.0 * mine)} %, {', '.join(cells)}")
+    own = {name: measured[f"{data} / {column if name in SINGLE else ROUNDS} / {name}"] for name in (method, *rivals)}
+    accuracy = {name: 100.0 * array(one["accuracy"]) for name, one in own.items()}
+    figures = ", ".join(f"{name} {mean_text(values)}" for name, values in accuracy.items())
+    margins = np.array([accuracy[name] - accuracy[method] for name in rivals])
+    return Evidence(margins, f"% right: {figures}", {name: float(one["calls"]) for name, one in own.items()})
 
 
-def changes_are_small(data: str, measured: Measured, method: str) -> Judgement:
+def changes_are_small(data: str, measured: Measured, method: str) -> Evidence:
     """Test that no pixel is ever changed by as much as the paper says."""
-    size = array(measured[f"{data} / {ROUNDS} / {method}"]["size"]).max()
-    return Judgement(yes_or_no(bool(size < LARGEST)), f"largest {size:.3g}")
+    one = measured[f"{data} / {ROUNDS} / {method}"]
+    size = array(one["size"])
+    return Evidence(LARGEST - size[None], f"largest {size.max():.3g}", {method: float(one["calls"])})
 
 
-def takes_similar_time(data: str, per: str, measured: Measured, method: str) -> Judgement:
+def takes_similar_time(data: str, per: str, measured: Measured, method: str) -> Evidence:
     """Test that a round, or a query, takes at most so many times as long as those of any single-level method."""
     times: Mapping[str, float] = measured[f"{data} / times"]["milliseconds"]
 
@@ -373,6 +354,6 @@ def takes_similar_time(data: str, per: str, measured: Measured, method: str) -> 
         one = measured[f"{data} / {ROUNDS} / {name}"]
         return times[name] / (one["calls"] / one["rounds"] if per == "query" else 1.0)
 
-    ratios = [cost(method) / cost(name) for name in SINGLE]
-    sentence = f"{min(ratios):.2g} to {max(ratios):.2g} times as long, five replicas together"
-    return Judgement(yes_or_no(max(ratios) <= SIMILAR), sentence)
+    ratios = np.array([cost(method) / cost(name) for name in SINGLE])
+    figures = f"{ratios.min():.2g} to {ratios.max():.2g} times as long, five replicas together"
+    return Evidence(SIMILAR - ratios[:, None], figures, {method: 1.0}, exact=True)

@@ -19,21 +19,19 @@ from zoviz.runs.run import Run
 from zoviz.solvers import SOBOW, SOGD, Solver
 from zoviz.solvers.published_form import FAR
 from zoviz.studies.experiment import (
-    STANDARD_ERRORS,
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
-    Verdict,
     array,
     mean_text,
     plain,
     rounded,
 )
 from zoviz.studies.live import Live
+from zoviz.studies.verdict import Evidence
 
 WINDOW = 5
 """Rounds of the window, of the measure and of the method that has one."""
@@ -92,9 +90,10 @@ class Windows(Experiment):
             Claim(
                 "Fig. 1",
                 f"the window hides more of {method}'s regret on the rapid stream, {said}",
-                partial(hides_more_regret, method, share),
-                WINDOWED,
-                PLAIN,
+                partial(hides_more_regret, self, method, share),
+                "rapid",
+                "smooth",
+                ("smooth",),
             )
             for method in methods()
             for share, said in words.items()
@@ -139,15 +138,15 @@ class Windows(Experiment):
         ]
 
 
-def hides_more_regret(method: str, share: bool, measured: Measured, window: str) -> Judgement:
-    """Test that a measure's window hides more regret on the rapid stream, by size or as a share of the plain one."""
+def hides_more_regret(
+    experiment: Experiment, method: str, share: bool, measured: Measured, stream: str, rival: str
+) -> Evidence:
+    """Test that a measure's window hides more regret on one stream, by size or as a share of the plain one."""
     gains: dict[str, Array] = {}
-    for stream in STREAMS:
-        one = measured[f"{stream} / {method}"]
+    for name in (stream, rival):
+        one = measured[f"{name} / {method}"]
         whole = array(one[PLAIN])
-        gains[stream] = (whole - array(one[window])) / (whole if share else 1.0)
-    more = gains["rapid"] - gains["smooth"]
-    error = float(np.std(more, ddof=1) / np.sqrt(more.size))
-    clear = abs(more.mean()) > STANDARD_ERRORS * error
-    verdict = Verdict.OPEN if not clear else Verdict.YES if more.mean() > 0.0 else Verdict.NO
-    return Judgement(verdict, ", ".join(f"{mean_text(gains[stream])} of the {stream}" for stream in STREAMS))
+        gains[name] = (whole - array(one[WINDOWED])) / (whole if share else 1.0)
+    figures = ", ".join(f"{mean_text(values)} of the {name}" for name, values in gains.items())
+    budgets = dict.fromkeys(gains, float(experiment.settings["rounds"]))
+    return Evidence((gains[stream] - gains[rival])[None], figures, budgets)

@@ -32,19 +32,16 @@ from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
     Tuning,
-    Verdict,
     array,
-    below,
     mean_text,
     plain,
     rounded,
-    yes_or_no,
 )
+from zoviz.studies.verdict import Evidence
 
 START = {"beta": 0.05, "alpha": 1e-3}
 """Steps with which times are taken."""
@@ -223,12 +220,12 @@ class Tuned(Experiment):
             )
             for accuracy in ("balanced", "plain"):
                 says = f"SOGD's {accuracy} test accuracy is competitive in every phase: {data}"
-                out.append(
-                    Claim("Fig. 3, claim 3", says, partial(accuracy_is_competitive, data, accuracy), "SOGD", LEADERLESS)
-                )
+                test, rivals = partial(accuracy_is_competitive, data, accuracy), tuple(METHODS)[1:]
+                out.append(Claim("Fig. 3, claim 3", says, test, "SOGD", LEADERLESS, rivals))
             for accuracy in ACCURACIES:
                 says = f"accuracies grow as the classes become more alike, {accuracy}: {data}"
-                out.append(Claim("Fig. 3, claim 4", says, partial(accuracy_grows, data, accuracy), "SOGD", UNCHANGED))
+                test = partial(accuracy_grows, data, accuracy)
+                out.append(Claim("Fig. 3, claim 4", says, test, "SOGD", UNCHANGED, (UNCHANGED,)))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -284,32 +281,30 @@ def by_phase(values: Array) -> str:
     return f"{', '.join(f'{mean:.1f}' for mean in means[:-1])}, {mean_text(100.0 * values[-1])}"
 
 
-def has_its_place(data: str, place: int, measured: Measured, method: str, without: tuple[str, ...] = ()) -> Judgement:
+def has_its_place(data: str, place: int, measured: Measured, method: str, without: tuple[str, ...] = ()) -> Evidence:
     """Test that a method has its place, the first or the last, when all are sorted by the time of a round."""
     times = measured[f"{data} / times"]["milliseconds"]
     order = sorted((name for name in times if name not in without), key=times.__getitem__)
-    sentence = ", ".join(f"{name} {times[name]:.3g}" for name in order)
-    return Judgement(yes_or_no(order[place] == method), f"ms of a round: {sentence}")
+    figures = f"ms of a round: {', '.join(f'{name} {times[name]:.3g}' for name in order)}"
+    margin = 0.0 if order[place] == method else -1.0
+    return Evidence(np.array([[margin]]), figures, {method: 1.0}, exact=True)
 
 
-def accuracy_is_competitive(data: str, accuracy: str, measured: Measured, method: str) -> Judgement:
-    """Test that a method's accuracy is at most some points below the best other's in every phase."""
-    mine, *rivals = (
-        100.0 * array(measured[f"{data} / {name}"][accuracy]).mean(axis=1)
-        for name in [method, *(name for name in METHODS if name != method)]
-    )
-    behind = np.max(rivals, axis=0) - mine
-    sentence = f"behind the best other by {', '.join(f'{one:.1f}' for one in behind)} points"
-    return Judgement(yes_or_no(bool((behind <= CLOSE).all())), sentence)
+def accuracy_is_competitive(data: str, accuracy: str, measured: Measured, method: str, *rivals: str) -> Evidence:
+    """Test that a method's accuracy is at most some points below every other's in every phase."""
+    every = {name: 100.0 * array(measured[f"{data} / {name}"][accuracy]) for name in (method, *rivals)}
+    behind = np.array([every[name] - every[method] for name in rivals])
+    worst = behind.mean(axis=-1).max(axis=0)
+    figures = f"behind the best other by {', '.join(f'{one:.1f}' for one in worst)} points"
+    return Evidence(CLOSE - behind.reshape(-1, behind.shape[-1]), figures, dict.fromkeys(every, 1.0))
 
 
-def accuracy_grows(data: str, accuracy: str, measured: Measured, method: str) -> Judgement:
+def accuracy_grows(data: str, accuracy: str, measured: Measured, method: str, unchanged: str) -> Evidence:
     """Test that a method's accuracy grows from phase to phase, and ends above that of a stream that does not change.
 
     An accuracy grows as the network is trained, whatever its classes.
     """
-    mine, unchanged = (100.0 * array(measured[f"{data} / {name}"][accuracy]) for name in (method, UNCHANGED))
-    cells = [", ".join(f"{mean:.1f}" for mean in values.mean(axis=1)) for values in (mine, unchanged)]
-    grows = bool((np.diff(mine.mean(axis=1)) > 0.0).all())
-    verdict = below(unchanged[-1], mine[-1]) if grows else Verdict.NO
-    return Judgement(verdict, f"{cells[0]} %, with the classes of phase 1 throughout {cells[1]} %")
+    mine, other = (100.0 * array(measured[f"{data} / {name}"][accuracy]) for name in (method, unchanged))
+    cells = [", ".join(f"{mean:.1f}" for mean in values.mean(axis=1)) for values in (mine, other)]
+    margins = np.concatenate([np.diff(mine, axis=0), (mine - other)[-1:]])
+    return Evidence(margins, f"{cells[0]} %, beside it {cells[1]} %", dict.fromkeys((method, unchanged), 1.0))

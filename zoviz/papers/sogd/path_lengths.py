@@ -16,7 +16,8 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.papers.sogd.windows import variations
 from zoviz.problems import QuadraticBilevel
-from zoviz.studies.experiment import Claim, Experiment, Figures, Judgement, Measured, Table, array, plain, yes_or_no
+from zoviz.studies.experiment import Claim, Experiment, Figures, Measured, Table, array, plain
+from zoviz.studies.verdict import Evidence
 
 FALLING, TO_AND_FRO = "as printed", "coefficients to and fro"
 SLOW, RAPID = "slow drift", "rapid drift"
@@ -115,11 +116,12 @@ class PathLengths(Experiment):
         return [Table("Path lengths", heads, rows)]
 
 
-def path_is_bounded(case: str, measured: Measured, method: str) -> Judgement:
+def path_is_bounded(case: str, measured: Measured, method: str) -> Evidence:
     """Test that what the last tenfold of rounds adds is less than half of what the one before did."""
     shares = {}
     for name, values in measured[f"{case} / {method}"].items():
         *_, before, last = np.diff(array(values))
         shares[name] = last / before
     text = ", ".join(f"{name}: {share:.2g} times" for name, share in shares.items())
-    return Judgement(yes_or_no(all(share < SHARE for share in shares.values())), f"the last tenfold adds {text}")
+    margins = SHARE - np.array([*shares.values()])[:, None]
+    return Evidence(margins, f"the last tenfold adds {text}", {method: 1.0}, exact=True)

@@ -56,9 +56,10 @@ class ProductVariance(RateExperiment):
     printed = "The estimator (21) with one step rho_v; whether its two gradients share directions is not said."
     protocol = "QuadraticBilevel, n = d = 10, no noise, ten directions."
     variable = "1 / rho_v"
+    drawn = True
     sizes = {
-        "quick": {"horizons": [10, 1000], "replicas": 50},
-        "full": {"horizons": [10, 100, 1000, 10_000, 100_000], "replicas": 50},
+        "quick": {"horizons": [10, 30, 100, 300, 1000, 3000], "replicas": 50},
+        "full": {"horizons": [10, 30, 100, 1000, 10_000, 100_000], "replicas": 50},
     }
 
     def rates(self) -> list[Rate]:

@@ -24,17 +24,8 @@ from zoviz.problems import NonconvexQCQP
 from zoviz.problems.quadratic.base import Quadratics
 from zoviz.solvers import ZOSPLM
 from zoviz.solvers.saddle.zo_splm import SPLMState
-from zoviz.studies.experiment import (
-    Claim,
-    Experiment,
-    Figures,
-    Judgement,
-    Measured,
-    Table,
-    array,
-    plain,
-    yes_or_no,
-)
+from zoviz.studies.experiment import Claim, Experiment, Figures, Measured, Table, array, plain
+from zoviz.studies.verdict import Evidence
 
 FALL, MARGIN, ERROR = "fall", "margin", "error"
 """Names of figures: of the mean fall, of what it is above the lemma's, and of the standard error of that."""
@@ -240,7 +231,8 @@ def below_zero(figures: Figures) -> np.ndarray:
     return array(figures[MARGIN]) < -BEYOND * array(figures[ERROR])
 
 
-def falls_by_enough(measured: Measured, method: str) -> Judgement:
-    """Return the judgement that no state refutes the lemma."""
+def falls_by_enough(measured: Measured, method: str) -> Evidence:
+    """Test that no state refutes the lemma."""
     low = below_zero(measured[method])
-    return Judgement(yes_or_no(not low.any()), f"less than printed in {low.sum()} of {low.size} states")
+    figures = f"less than printed in {low.sum()} of {low.size} states"
+    return Evidence(np.array([[-float(low.sum())]]), figures, {method: low.shape[1]}, exact=True)

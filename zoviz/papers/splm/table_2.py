@@ -25,22 +25,9 @@ from zoviz.runs.engine.columns import CALLS, ITERATION, STATIONARITY
 from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.studies.experiment import (
-    Claim,
-    Experiment,
-    Figures,
-    Judgement,
-    Measured,
-    Table,
-    Tuning,
-    Verdict,
-    array,
-    below,
-    mean_text,
-    plain,
-    yes_or_no,
-)
+from zoviz.studies.experiment import Claim, Experiment, Figures, Measured, Table, Tuning, array, mean_text, plain
 from zoviz.studies.live import Live
+from zoviz.studies.verdict import Evidence
 
 PAPER = {
     "ZOSPLM": {50: 496, 100: 1309, 200: 1962},
@@ -216,21 +203,26 @@ def ratio_text(n: int, rival: str) -> str:
     return f"{PAPER[rival][n] / PAPER[OURS][n]:.2f} times" if n in PAPER[rival] else "more than"
 
 
-def iterations_are_printed(n: int, method: str, measured: Measured, reading: str) -> Judgement:
+def iterations_are_printed(n: int, method: str, measured: Measured, reading: str) -> Evidence:
     """Test that a method's mean iterations are the printed ones within a factor."""
-    counts = array(measured[f"n = {n} / {method}"][reading])
-    ratio = mean(counts) / PAPER[method][n]
-    near = 1.0 / NEAR <= ratio <= NEAR
-    return Judgement(yes_or_no(near), f"{mean_text(counts, 4)}, {ratio:.3g} times the printed one")
+    counts = np.nan_to_num(array(measured[f"n = {n} / {method}"][reading]), nan=np.inf)
+    shares = counts / PAPER[method][n]
+    figures = f"{mean_text(counts, 4)}, {shares.mean():.3g} times the printed one"
+    return Evidence(np.array([NEAR - shares, shares - 1.0 / NEAR]), figures, {method: 1.0})
 
 
-def rival_takes_the_multiple(n: int, rival: str, measured: Measured, reading: str) -> Judgement:
+def rival_takes_the_multiple(n: int, rival: str, measured: Measured, reading: str) -> Evidence:
     """Test that a rival takes the printed multiple of ZO-SPLM's iterations from the same starts; without one, more."""
     ours, other = (array(measured[f"n = {n} / {name}"][reading]) for name in (OURS, rival))
     if np.isnan([ours, other]).any():
-        return Judgement(Verdict.OPEN, f"{mean(ours):.4g} and {mean(other):.4g} iterations")
+        return Evidence(
+            other[None] - ours,
+            f"{mean(ours):.4g} and {mean(other):.4g} iterations",
+            {rival: 1.0},
+            doubt="some runs never got there",
+        )
     least, ratio, beside = 1.0, mean(other) / mean(ours), ""
     if n in PAPER[rival]:
         printed = PAPER[rival][n] / PAPER[OURS][n]
         least, beside = LARGE * printed, f", printed {printed:.3g}"
-    return Judgement(below(least * ours, other), f"{ratio:.3g} times{beside}")
+    return Evidence(other[None] - least * ours, f"{ratio:.3g} times{beside}", {rival: 1.0})

@@ -48,9 +48,10 @@ class SphereVariance(RateExperiment):
     printed = "A bound on the variance of order r^2, which vanishes with r."
     protocol = "f of NonconvexQCQP, n = 20, 50 directions on the sphere; nothing is tuned."
     variable = "1 / r"
+    drawn = True
     sizes = {
-        "quick": {"horizons": [10, 1000], "replicas": 50},
-        "full": {"horizons": [1, 10, 100, 1000, 10_000], "replicas": 50},
+        "quick": {"horizons": [1, 3, 10, 30, 100, 300], "replicas": 50},
+        "full": {"horizons": [1, 10, 100, 1000, 10_000, 100_000], "replicas": 50},
     }
 
     def rates(self) -> list[Rate]:

@@ -27,19 +27,17 @@ from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
     Tuning,
     array,
-    below,
     mean_text,
     plain,
     rounded,
-    yes_or_no,
 )
 from zoviz.studies.live import Live
+from zoviz.studies.verdict import Evidence
 
 METHODS: dict[str, tuple[type[GradientEstimator], dict[str, Any]]] = {
     "ZOEG": (Sphere, {"report": "last"}),
@@ -174,26 +172,25 @@ class Schedules(Experiment):
 
     def claims(self) -> list[Claim]:
         """Return the paper's three claims, for every method, or pair of methods, and schedule."""
-        out = [
-            Claim(
-                "Fig. 1, claim 1",
-                f"diminishing steps improve {method} in {what}",
-                partial(measure_is_lower, method, method, what, others_schedule=CONSTANT),
-                DIMINISHING,
-                CONSTANT,
+        out = []
+        for method, what in itertools.product(METHODS, ("error", "violation")):
+            says = f"diminishing steps improve {method} in {what}"
+            constant, diminishing = (f"{method}, {schedule}" for schedule in (CONSTANT, DIMINISHING))
+            out.append(
+                Claim("Fig. 1, claim 1", says, partial(is_lower, self, what), diminishing, constant, (constant,))
             )
-            for method in METHODS
-            for what in ("error", "violation")
-        ]
         mine, others = "SZOConEX", [name for name in METHODS if name != "SZOConEX"]
         for other, schedule in itertools.product(others, PRIMAL):
+            pair = f"{mine}, {schedule}", f"{other}, {schedule}"
             says = f"SZO-ConEX comes to {LEVEL:g} kW in fewer calls than {other}, {schedule} steps"
-            out.append(Claim("Fig. 1, claim 2", says, partial(measure_is_lower, mine, other, "feasible_at"), schedule))
+            test = partial(is_lower, self, "feasible_at")
+            out.append(Claim("Fig. 1, claim 2", says, test, pair[0], rivals=pair[1:]))
             says = f"SZO-ConEX has a larger relative error than {other}, {schedule} steps"
-            out.append(Claim("Fig. 1, claim 2", says, partial(measure_is_lower, other, mine, "error"), schedule))
+            out.append(Claim("Fig. 1, claim 2", says, partial(is_lower, self, "error"), pair[1], rivals=pair[:1]))
         for schedule in PRIMAL:
             says = f"ZOEG and ZOGDA have about the same error, {schedule} steps"
-            out.append(Claim("Fig. 1, claim 3", says, partial(errors_are_alike, "ZOEG", "ZOGDA"), schedule))
+            pair = f"ZOEG, {schedule}", f"ZOGDA, {schedule}"
+            out.append(Claim("Fig. 1, claim 3", says, partial(errors_are_alike, self), pair[0], rivals=pair[1:]))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
@@ -241,18 +238,22 @@ class Schedules(Experiment):
         ]
 
 
-def measure_is_lower(
-    method: str, other: str, what: str, measured: Measured, schedule: str, others_schedule: str = ""
-) -> Judgement:
-    """Test that a measure of one method is below that of another, with the same schedule or with a given one."""
-    mine = array(measured[method][schedule][what])
-    its = array(measured[other][others_schedule or schedule][what])
-    return Judgement(below(mine, its), f"{mean_text(mine)} against {mean_text(its)}")
+def values_of(measured: Measured, what: str, *names: str) -> list[Array]:
+    """Return a measure (R,) of methods with schedules, "ZOEG, constant"."""
+    parts = [name.split(", ") for name in names]
+    return [array(measured[method][schedule][what]) for method, schedule in parts]
 
 
-def errors_are_alike(method: str, other: str, measured: Measured, schedule: str) -> Judgement:
+def is_lower(experiment: Experiment, what: str, measured: Measured, name: str, rival: str) -> Evidence:
+    """Test that a measure of a method with a schedule is below another's."""
+    mine, other = values_of(measured, what, name, rival)
+    figures = f"{mean_text(mine)} against {mean_text(other)}"
+    return Evidence((other - mine)[None], figures, dict.fromkeys((name, rival), float(experiment.settings["calls"])))
+
+
+def errors_are_alike(experiment: Experiment, measured: Measured, name: str, rival: str) -> Evidence:
     """Test that two methods' mean errors are within a factor of each other."""
-    mine, its = (array(measured[name][schedule]["error"]) for name in (method, other))
-    ratio = float(mine.mean() / its.mean())
-    sentence = f"{mean_text(mine)} and {mean_text(its)}, ratio {ratio:.2f}"
-    return Judgement(yes_or_no(1.0 / ALIKE <= ratio <= ALIKE), sentence)
+    mine, other = values_of(measured, "error", name, rival)
+    figures = f"{mean_text(mine)} and {mean_text(other)}, ratio {mine.mean() / other.mean():.2f}"
+    margins = np.array([ALIKE * other - mine, ALIKE * mine - other])
+    return Evidence(margins, figures, dict.fromkeys((name, rival), float(experiment.settings["calls"])))

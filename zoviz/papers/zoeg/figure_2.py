@@ -25,20 +25,16 @@ from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
     Tuning,
-    Verdict,
     array,
-    below,
     mean_text,
     plain,
     rounded,
-    weakest,
-    yes_or_no,
 )
+from zoviz.studies.verdict import Evidence
 
 RELATIVE, KILOWATT = 0.01, 1.0
 """Error and violation within which a run has arrived: the middle levels of Table 2."""
@@ -50,6 +46,8 @@ OTHER_STEPS = list(itertools.product((5e-4, 1e-3, 2e-3, 4e-3), (0.01, 0.1)))
 TRIAL_SEED, REPORTED_SEED, TRIALS = 1, 11, 5
 """Of the runs that choose steps and of those that are reported, and replicas of the former."""
 _ROWS = 60
+ITERATIONS, EVALUATIONS = "iterations", "calls"
+"""What a way is counted in."""
 Steps = tuple[float, float]
 
 
@@ -129,24 +127,24 @@ class Blocks(Experiment):
 
     def claims(self) -> list[Claim]:
         """Return the claims on blocks, and on ZOBCEG beside each other method."""
-        blocks = self.blocks()
-        out = [
-            Claim(
-                "Fig. 2 a",
-                f"{large} takes fewer iterations to 1 % and 1 kW than {small}",
-                partial(arrives_sooner, small),
-                large,
-            )
-            for small, large in itertools.pairwise(blocks)
-        ]
+        blocks, out = self.blocks(), []
+        for unit, (small, large) in itertools.product((ITERATIONS, EVALUATIONS), itertools.pairwise(blocks)):
+            says = f"{large} takes fewer {unit} to 1 % and 1 kW than {small}"
+            test = partial(arrives_sooner, self, unit)
+            out.append(Claim("Fig. 2 a", says, test, large, small, (small,)))
         dozens = f"with all coordinates it arrives within {DOZENS} iterations, and in blocks not"
-        out.append(Claim("Fig. 2 a", dozens, within_dozens, blocks[-1], blocks[0]))
+        out.append(Claim("Fig. 2 a", dozens, partial(within_dozens, self), blocks[-1], blocks[0]))
         for rival in METHODS:
             says = f"ZOBCEG, {blocks[1]}, has less error and violation at equal calls than {rival}"
-            out.append(Claim("Fig. 2 b", says, partial(ends_nearer, rival), blocks[1]))
-            says = f"ZOBCEG, {blocks[1]}, takes fewer iterations to 1 % and 1 kW than {rival}"
-            out.append(Claim("Fig. 2 b", says, partial(arrives_sooner, rival), blocks[1]))
+            out.append(Claim("Fig. 2 b", says, partial(ends_nearer, self), blocks[1], rivals=(rival,)))
+            says = f"ZOBCEG, {blocks[1]}, takes fewer {EVALUATIONS} to 1 % and 1 kW than {rival}"
+            test = partial(arrives_sooner, self, EVALUATIONS)
+            out.append(Claim("Fig. 2 b", says, test, blocks[1], rivals=(rival,)))
         return out
+
+    def per_iteration(self, figures: Figures) -> float:
+        """Return the calls of an iteration of a method."""
+        return float(self.settings["calls"] / figures["iterations"])
 
     def tables(self, measured: Measured) -> list[Table]:
         """Return the iterations to arrive and the errors at the end."""
@@ -183,33 +181,34 @@ def arrivals(figures: Figures) -> tuple[Array, bool]:
     return np.where(missing, figures["iterations"], entries), bool(missing.any())
 
 
-def arrives_sooner(other: str, measured: Measured, method: str) -> Judgement:
-    """Test that a method arrives in fewer iterations than another."""
-    (mine, missing), (its, none) = arrivals(measured[method]), arrivals(measured[other])
-    verdict = below(mine, its)
-    if (verdict is Verdict.YES and missing) or (verdict is Verdict.NO and none):
-        verdict = Verdict.OPEN
-    texts = [
-        f"{mean_text(counts)}{' at least' if open_end else ''}" for counts, open_end in ((mine, missing), (its, none))
-    ]
-    return Judgement(verdict, f"{texts[0]} against {texts[1]}")
+def arrives_sooner(experiment: Blocks, unit: str, measured: Measured, method: str, rival: str) -> Evidence:
+    """Test that a method arrives in fewer iterations, or calls, than another."""
+    own = [measured[name] for name in (method, rival)]
+    cost = [experiment.per_iteration(one) for one in own]
+    (mine, missing), (other, none) = map(arrivals, own)
+    if unit == EVALUATIONS:
+        mine, other = mine * cost[0], other * cost[1]
+    gain = other - mine
+    early = bool((gain.mean() > 0.0 and missing) or (gain.mean() < 0.0 and none))
+    texts = [f"{mean_text(counts)}{' at least' if some else ''}" for counts, some in ((mine, missing), (other, none))]
+    budgets = dict(zip((method, rival), cost if unit == ITERATIONS else (1.0, 1.0), strict=True))
+    doubt = "the budget ended too early to tell" if early else ""
+    return Evidence(gain[None], f"{texts[0]} against {texts[1]}", budgets, doubt=doubt)
 
 
-def within_dozens(measured: Measured, method: str) -> Judgement:
-    """Return the judgement that every run arrives within a few dozen iterations."""
-    entries = array(measured[method]["entries"])
-    return Judgement(
-        yes_or_no(bool((entries <= DOZENS).all())), f"{mean_text(arrivals(measured[method])[0])} iterations"
-    )
+def within_dozens(experiment: Blocks, measured: Measured, method: str) -> Evidence:
+    """Test that runs arrive within a few dozen iterations."""
+    counts, _ = arrivals(measured[method])
+    budgets = {method: experiment.per_iteration(measured[method])}
+    return Evidence(DOZENS - counts[None], f"{mean_text(counts)} iterations", budgets)
 
 
-def ends_nearer(other: str, measured: Measured, method: str) -> Judgement:
-    """Test that both the relative error and the violation of a method are below another's at equal calls."""
-    verdicts, texts = [], []
+def ends_nearer(experiment: Blocks, measured: Measured, method: str, rival: str) -> Evidence:
+    """Test that the relative error and the violation of a method are below another's at equal calls."""
+    margins, texts = [], []
     for key, least in ((RELATIVE_GAP, 0.0), (VIOLATION, 0.1)):
-        mine, its = (array(measured[name][key]) for name in (method, other))
-        verdict = below(mine, its)
-        # Violations that are all within the paper's least level are no reason against it.
-        verdicts.append(Verdict.YES if verdict is not Verdict.YES and mine.mean() < least else verdict)
-        texts.append(f"{mean_text(mine)} against {mean_text(its)}")
-    return Judgement(weakest(verdicts), "; ".join(texts))
+        mine, other = (array(measured[name][key]) for name in (method, rival))
+        margins.append(np.maximum(other, least) - mine)  # within the paper's least level no violation counts
+        texts.append(f"{mean_text(mine)} against {mean_text(other)}")
+    budgets = dict.fromkeys((method, rival), float(experiment.settings["calls"]))
+    return Evidence(np.array(margins), "; ".join(texts), budgets)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -32,19 +32,16 @@ from zoviz.studies.experiment import (
     Claim,
     Experiment,
     Figures,
-    Judgement,
     Measured,
     Panel,
     Table,
     Tuning,
-    Verdict,
     array,
-    below,
     mean_text,
     plain,
     rounded,
-    yes_or_no,
 )
+from zoviz.studies.verdict import Evidence
 
 LEVELS = (0.3, 0.1)
 CONVERGED = 0.1
@@ -223,7 +220,8 @@ class FeederCourses(Experiment):
         pairs = [(TUNED, block) for block in blocks] + list(itertools.pairwise(blocks))
         for (slow, fast), unit, level in itertools.product(pairs, (ITERATIONS, CALLS), range(len(LEVELS))):
             says = f"ZOBCEG, {fast}, takes fewer {unit} than {slow} to an error of {LEVELS[level]:g}"
-            out.append(Claim("Fig. 3 c, d", says, Faster(self, slow, unit, level), fast))
+            ablation = slow if slow != TUNED else ""
+            out.append(Claim("Fig. 3 c, d", says, partial(is_faster, self, unit, level), fast, ablation, (slow,)))
         return out
 
     def budget(self, part: str) -> int:
@@ -256,32 +254,26 @@ class FeederCourses(Experiment):
         return out
 
 
-def converges(measured: Measured, method: str) -> Judgement:
-    """Return the judgement that the errors at the end are within a level, for every replica."""
+def converges(measured: Measured, method: str) -> Evidence:
+    """Test that the errors at the end are within a level."""
     errors = array(measured[method]["error"])
-    return Judgement(yes_or_no(bool((errors < CONVERGED).all())), f"{mean_text(errors)}, largest {errors.max():.3g}")
+    figures = f"{mean_text(errors)}, largest {errors.max():.3g}"
+    return Evidence(CONVERGED - errors[None], figures, {method: measured[method]["calls"]})
 
 
-@dataclass(frozen=True)
-class Faster:
-    """Tests that a method's last entry comes before another's, counted in iterations or in calls."""
-
-    experiment: FeederCourses
-    slow: str
-    unit: str
-    level: int
-
-    def __call__(self, measured: Measured, method: str) -> Judgement:
-        """Return the judgement on a method: who never got there took its budget at least."""
-        mine, other = (self._counts(measured, name) for name in (method, self.slow))
-        verdict = below(mine[0], other[0])
-        if (verdict is Verdict.YES and mine[1]) or (verdict is Verdict.NO and other[1]):
-            verdict = Verdict.OPEN  # a budget ended too early to tell
-        texts = [f"{mean_text(counts)}{' at least' if missing else ''}" for counts, missing in (mine, other)]
-        return Judgement(verdict, f"{texts[0]} against {texts[1]} {self.unit}")
-
-    def _counts(self, measured: Measured, name: str) -> tuple[Array, bool]:
-        entries = array(measured[name]["entries"])[self.level]
-        missing = np.isnan(entries)
-        factor = measured[name]["calls"] if self.unit == CALLS else 1.0
-        return factor * np.where(missing, self.experiment.budget(name), entries), bool(missing.any())
+def is_faster(
+    experiment: FeederCourses, unit: str, level: int, measured: Measured, method: str, rival: str
+) -> Evidence:
+    """Test that a method's last entry comes before another's; who never got there took its budget at least."""
+    counts, missing = {}, {}
+    for name in (method, rival):
+        entries = array(measured[name]["entries"])[level]
+        factor = measured[name]["calls"] if unit == CALLS else 1.0
+        counts[name] = factor * np.where(np.isnan(entries), experiment.budget(name), entries)
+        missing[name] = bool(np.isnan(entries).any())
+    gain = counts[rival] - counts[method]
+    early = missing[method] if gain.mean() > 0.0 else missing[rival]
+    texts = [f"{mean_text(counts[name])}{' at least' if missing[name] else ''}" for name in (method, rival)]
+    budgets = {name: 1.0 if unit == CALLS else measured[name]["calls"] for name in (method, rival)}
+    doubt = "the budget ended too early to tell" if early else ""
+    return Evidence(gain[None], f"{texts[0]} against {texts[1]} {unit}", budgets, doubt=doubt)

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from zoviz.studies.contents import TITLES, Row, contents
-from zoviz.studies.experiment import Experiment, Verdict
+from zoviz.studies.experiment import Experiment
 from zoviz.studies.reproduction import Reproduction, experiments
+from zoviz.studies.verdict import Verdict
 
 NOT_RECORDED, NOT_MEASURED = "not recorded", "nothing measured yet"
 """What stands in the place of a verdict: where the full size was not run, and where there is no experiment."""

@@ -6,7 +6,8 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from zoviz.studies.experiment import Table, Verdict
+from zoviz.studies.experiment import Table
+from zoviz.studies.verdict import Verdict
 from zoviz.views.experiments.overview import NOT_MEASURED, NOT_RECORDED
 
 _LOOKS = {
