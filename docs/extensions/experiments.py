@@ -25,8 +25,7 @@ _HEAD = """# What the papers claim, and what was measured
 `zoviz reproduce --list` prints this list. A verdict is of the recorded results of the full size; each experiment has a
 page with its figures, which `zoviz reproduce <experiment> --full` measures again. *cannot be decided* stands, too,
 where the same test is passed without what a claim credits or no such ablation was run, where budgets are unequal, and
-where an exponent has too few horizons or instances or no line fits. *not converted* names where figures are that are not yet an
-experiment's, *not measured* says that there are none.
+where an exponent has too few horizons or instances or no line fits. *not measured* says why there are no figures.
 
 | Paper | Place | Claim | Verdict |
 |---|---|---|---|

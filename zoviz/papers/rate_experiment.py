@@ -63,13 +63,16 @@ class RateExperiment(Experiment):
     """What is raised to the exponent."""
     drawn: ClassVar[bool] = False
     """Whether replicas are draws of all that is random, as an estimate's directions at one point are."""
+    anytime: ClassVar[bool] = False
+    """Whether one run to the largest T has the measures of all: its steps do not depend on T. ``values`` is then called
+    for the largest T alone and returns measures (horizons, R)."""
 
     def rates(self) -> list[Rate]:
         """Return the claims."""
         raise NotImplementedError
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the measures (R,) of a method on a case at one T, by name."""
+        """Return the measures (R,) of a method on a case at one T, or (horizons, R) of all T, by name."""
         raise NotImplementedError
 
     def methods(self, case: str) -> list[str]:
@@ -78,14 +81,14 @@ class RateExperiment(Experiment):
         return list(dict.fromkeys(name for pair in pairs for name in pair if name))
 
     def parts(self) -> list[str]:
-        """Return a part for every case, method and T."""
+        """Return a part for every case and method, and every T unless one run has them all."""
         cases = dict.fromkeys(rate.case for rate in self.rates())
-        return [
-            f"{case} / {method} / {T}"
-            for case in cases
-            for method in self.methods(case)
-            for T in self.settings["horizons"]
-        ]
+        return [part for case in cases for method in self.methods(case) for part in self.parts_of(case, method)]
+
+    def parts_of(self, case: str, method: str) -> list[str]:
+        """Return the parts of a method on a case."""
+        horizons = self.settings["horizons"]
+        return [f"{case} / {method} / {T}" for T in (horizons[-1:] if self.anytime else horizons)]
 
     def measure(self, part: str) -> Figures:
         case, method, horizon = part.split(" / ")
@@ -93,8 +96,8 @@ class RateExperiment(Experiment):
 
     def rows(self, measured: Measured, case: str, method: str, measure: str) -> Array:
         """Return a measure (horizons, R) from the figures."""
-        horizons = self.settings["horizons"]
-        return array([measured[f"{case} / {method} / {T}"][measure] for T in horizons])
+        every = [measured[part][measure] for part in self.parts_of(case, method)]
+        return array(every[0] if self.anytime else every)
 
     def units(self, measured: Measured, case: str, method: str, measure: str) -> Array:
         """Return a measure (horizons, instances): means over the replicas of each instance, or of the only one."""
@@ -151,7 +154,7 @@ class RateExperiment(Experiment):
                 one = self.fit(measured, rate.case, name, rate.measure)
                 line = f"{name}: {one.value:.2f}"
                 lines[line] = (horizons, plain(one.levels))
-                parts[line] = [f"{rate.case} / {name} / {T}" for T in self.settings["horizons"]]
+                parts[line] = self.parts_of(rate.case, name)
             level = self.fit(measured, rate.case, rate.method, rate.measure).levels[0]
             claimed = [level * (T / horizons[0]) ** rate.exponent for T in horizons]
             lines[f"claimed: {rate.exponent:.2f}"] = (horizons, [float(one) for one in claimed])
@@ -170,7 +173,7 @@ class RateExperiment(Experiment):
             Of the trace of a run: where the measure is drawn, and what counts T.
         """
         horizons = self.settings["horizons"]
-        if any(f"{rate.case} / {rate.method} / {T}" not in measured for T in horizons):
+        if any(part not in measured for part in self.parts_of(rate.case, rate.method)):
             return ()
         level = float(self.rows(measured, rate.case, rate.method, rate.measure)[0].mean())
         words = f"{self.variable}^({Fraction(rate.exponent).limit_denominator(12)})"

@@ -669,7 +669,7 @@ class QuadraticBilevel(_QuadraticBilevel):
     d: int
     seed: int
     conditioning: float
-    drift: Literal["none", "slow", "rapid"]
+    drift: Literal["none", "slow", "walk", "rapid"]
     drift_size: float
     drift_rate: float
     phase_length: int | None
@@ -691,7 +691,7 @@ class QuadraticBilevel(_QuadraticBilevel):
         d: int = 10,
         seed: int = 0,
         conditioning: float = 4.0,
-        drift: Literal["none", "slow", "rapid"] = "slow",
+        drift: Literal["none", "slow", "walk", "rapid"] = "slow",
         drift_size: float = 1.0,
         drift_rate: float = 1.0,
         phase_length: int | None = None,
@@ -876,7 +876,7 @@ class CurvedBilevel(_CurvedBilevel, QuadraticBilevel):
     d: int
     seed: int
     conditioning: float
-    drift: Literal["none", "slow", "rapid"]
+    drift: Literal["none", "slow", "walk", "rapid"]
     drift_size: float
     drift_rate: float
     phase_length: int | None
@@ -898,7 +898,7 @@ class CurvedBilevel(_CurvedBilevel, QuadraticBilevel):
         d: int = 10,
         seed: int = 0,
         conditioning: float = 4.0,
-        drift: Literal["none", "slow", "rapid"] = "slow",
+        drift: Literal["none", "slow", "walk", "rapid"] = "slow",
         drift_size: float = 1.0,
         drift_rate: float = 1.0,
         phase_length: int | None = None,

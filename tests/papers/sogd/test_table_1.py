@@ -12,5 +12,6 @@ def test_every_method_has_a_regret_and_every_rival_a_claim_beside_sogd() -> None
     rates = experiment.rates()
     assert [rate.ablation for rate in rates if rate.method == OURS] == list(RIVALS)
     for method in (OURS, *RIVALS):
-        regret = experiment.values(CASE, method, 40)[LATER_REGRET]
-        assert regret.shape == (experiment.settings["replicas"],) and np.isfinite(regret).all() and (regret > 0).all()
+        regret = experiment.values(CASE, method, 256)[LATER_REGRET]
+        assert regret.shape == (3, experiment.settings["instances"] * experiment.settings["replicas"])
+        assert np.isfinite(regret).all() and (regret > 0).all()

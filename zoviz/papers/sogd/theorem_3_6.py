@@ -35,6 +35,10 @@ RECURSION, WEIGHTS_1 = "recursion", "weights 1"
 LATER_REGRET = "later regret"
 STREAMS: dict[str, Drift] = {"drift none": "none", "drift slow": "slow"}
 """Cases, with the problem's drift."""
+WALKS: dict[str, Literal["none", "walk"]] = {"drift none": "none", "drift slow": "walk"}
+"""The same with a slow drift that has no period in log T, in which means of regrets would rise and fall."""
+FIRST_SEED = 9000
+"""Of the instances and runs; nothing is chosen."""
 
 
 def later_regret(run: Run, horizon: int) -> Array:
@@ -46,21 +50,59 @@ def later_regret(run: Run, horizon: int) -> Array:
 
 def measured(solver: Solver, problem: OnlineBilevel, horizon: int, replicas: int, seed: int = 0) -> Array:
     """Return the later regret (R,) of a method on a problem after T rounds."""
-    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=horizon, seed=seed)
+    return later_regrets(solver, problem, [horizon], replicas, seed)[0]
+
+
+def later_regrets(solver: Solver, problem: OnlineBilevel, horizons: list[int], replicas: int, seed: int) -> Array:
+    """Return the later regrets (horizons, R) of one run of a method on a problem."""
+    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=horizons[-1], seed=seed)
     run.run()
-    return later_regret(run, horizon)
+    return np.array([later_regret(run, horizon) for horizon in horizons])
 
 
-class Theorem36(RateExperiment):
+class RegretsOfInstances(RateExperiment):
+    """Later regrets on drawn instances, all T by one run: no method's steps depend on it."""
+
+    __abstract = True
+
+    anytime = True
+
+    def instance(self, case: str, seed: int) -> OnlineBilevel:
+        """Return an instance of a case."""
+        raise NotImplementedError
+
+    def solver(self, method: str) -> Solver:
+        """Return a method."""
+        raise NotImplementedError
+
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the later regrets (horizons, instances times replicas) of a method."""
+        size = self.settings
+        seeds = range(FIRST_SEED, FIRST_SEED + size["instances"])
+        every = [
+            later_regrets(self.solver(method), self.instance(case, seed), size["horizons"], size["replicas"], seed)
+            for seed in seeds
+        ]
+        return {LATER_REGRET: np.concatenate(every, axis=1)}
+
+    def seeds(self, part: str) -> tuple[int, ...]:
+        """Return the seeds of the instances, which those of the runs are, too."""
+        return tuple(range(FIRST_SEED, FIRST_SEED + self.settings["instances"]))
+
+
+class Theorem36(RegretsOfInstances):
     """Theorem 3.6 under slow drift and Remark 3.7 without drift."""
 
     title = "sogd Theorem 3.6"
     subject = "Later regret of SOGD against rounds, with recursive directions and with raw ones"
     printed = "Bounds: average regret of order T^(-1/3) under slow drift, T^(-2/3) sigma^2 without drift (Remark 3.7)."
-    protocol = "QuadraticBilevel, n = d = 10, noise 1, theory's schedule with alpha_1 = 0.3; nothing is tuned."
+    protocol = (
+        "QuadraticBilevel, n = d = 10, drawn instances, noise 1, theory's schedule with alpha_1 = 0.3; slow drift is a "
+        "random walk with steps of order 1 / t; nothing is tuned."
+    )
     sizes = {
-        "quick": {"horizons": [200, 800], "replicas": 5},
-        "full": {"horizons": [500, 2000, 8000], "replicas": 20},
+        "quick": {"horizons": [64, 128, 256], "instances": 2, "replicas": 4},
+        "full": {"horizons": [256, 512, 1024, 2048, 4096, 8192], "instances": 6, "replicas": 4},
     }
 
     def rates(self) -> list[Rate]:
@@ -74,8 +116,10 @@ class Theorem36(RateExperiment):
             for case, drift in STREAMS.items()
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the later regret of SOGD with the weights of theory's schedule or with weights 1."""
-        problem = QuadraticBilevel(drift=STREAMS[case], sampling_noise=NOISE)
-        solver = SOGD(schedule="theory", outer_step=FIRST_STEP, **(RAW if method == WEIGHTS_1 else {}))
-        return {LATER_REGRET: measured(solver, problem, horizon, self.settings["replicas"])}
+    def instance(self, case: str, seed: int) -> OnlineBilevel:
+        """Return an instance with the drift of a case."""
+        return QuadraticBilevel(drift=WALKS[case], sampling_noise=NOISE, seed=seed)
+
+    def solver(self, method: str) -> Solver:
+        """Return SOGD with the weights of theory's schedule or with weights 1."""
+        return SOGD(schedule="theory", outer_step=FIRST_STEP, **(RAW if method == WEIGHTS_1 else {}))

@@ -13,15 +13,19 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sample
 from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 
+_WALK = 2**14
+"""Rounds after which a walk stays where it is: its steps are below 1e-4 there."""
+
 
 class _Data(NamedTuple):
-    """The matrices H (d, d) and its inverse, B (d, n), Q (n, n); centres and phases of a_t, c_t (d,) and q_t (n,)."""
+    """The matrices H (d, d) and its inverse, B (d, n), Q (n, n); phases (k,) and walk (rounds, k) of a_t, c_t, q_t."""
 
     hessian: Array
     inverse: Array
     coupling: Array
     bowl: Array
     angles: Array
+    walk: Array
     constants: BilevelConstants
 
 
@@ -41,7 +45,9 @@ class QuadraticBilevel(OnlineBilevel):
     H is a random rotation of eigenvalues evenly spaced in [1, ``conditioning``], Q one of [1/2, 1], and B has normal
     entries over sqrt(n + d). (a_t, c_t, q_t) = centre + ``drift_size`` sin(theta_t + angles) with theta_t = 0 ("none"),
     ``drift_rate`` log(1 + t) ("slow": changes of order 1/t, so that sums of their squares are bounded) or
-    ``drift_rate`` t ("rapid"). The centre is standard normal, and drawn anew every ``phase_length`` rounds.
+    ``drift_rate`` t ("rapid"). With "walk" a random walk whose step of round t is normal over t stands in the sine's
+    place: changes as slow, without a period in log t. The centre is standard normal, and drawn anew every
+    ``phase_length`` rounds.
 
     A mini-batch of f_t shifts a_t and q_t by normal noise of deviation ``sampling_noise`` / sqrt(b); one of g_t shifts
     c_t so with b', and multiplies H and B by 1 + such a number each.
@@ -65,7 +71,7 @@ class QuadraticBilevel(OnlineBilevel):
     )
     drift: param.Selector[str] = param.Selector(
         default="slow",
-        objects=["none", "slow", "rapid"],
+        objects=["none", "slow", "walk", "rapid"],
         label="Drift",
         doc="How the linear terms move with the rounds.",
     )
@@ -108,7 +114,10 @@ class QuadraticBilevel(OnlineBilevel):
         convexity = float(min(1.0, self.conditioning))
         size = float((reach / convexity + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)) / convexity)
         constants = BilevelConstants(self.conditioning, convexity, float(np.linalg.norm(outer, 2)), size)
-        return _Data(hessian, inverse, coupling, bowl, rng.uniform(0.0, 2.0 * np.pi, n + 2 * d), constants)
+        angles = rng.uniform(0.0, 2.0 * np.pi, n + 2 * d)
+        steps = rng.standard_normal((_WALK if self.drift == "walk" else 1, n + 2 * d))
+        walk = np.cumsum(steps / np.arange(1.0, len(steps) + 1.0)[:, None], axis=0)
+        return _Data(hessian, inverse, coupling, bowl, angles, walk, constants)
 
     @property
     def bilevel_constants(self) -> BilevelConstants:
@@ -130,6 +139,8 @@ class QuadraticBilevel(OnlineBilevel):
     def vectors(self, t: int) -> Array:
         """Return (a_t, c_t, q_t) of round t laid end to end, (2 d + n,)."""
         centre = np.random.default_rng([self.seed, 1, self.phase(t)]).standard_normal(2 * self.d + self.n)
+        if self.drift == "walk":
+            return centre + self.drift_size * self.data.walk[min(t, len(self.data.walk) - 1)]
         turn = {"none": 0.0, "slow": np.log1p(t), "rapid": float(t)}[self.drift]
         return centre + self.drift_size * np.sin(self.drift_rate * turn + self.data.angles)
 
