@@ -42,7 +42,7 @@ NOISE = ("deterministic", "common", "independent")
 # Every solver is tried on these problems, and every problem with this solver; the other pairs are slow tests.
 CORE_PROBLEMS, CORE_SOLVER = ("NonconvexQCQP", "LoadTracking", "BlackBox"), "ZOSPLM"
 # With no solver is every test quick on these; their own files run them.
-DEAR = ("HMCTuning", "NetworkTuning")
+DEAR = ("HMCTuning", "NetworkTuning", "OptimalPowerFlow")
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from zoviz.problems.coco.bbob_constrained import BBOBConstrained as _BBOBConstra
 from zoviz.problems.cutest.suite import Suite as _Suite
 from zoviz.problems.engineering.gramacy import Gramacy as _Gramacy
 from zoviz.problems.engineering.pressure_vessel import PressureVessel as _PressureVessel
+from zoviz.problems.engineering.rankine_cycle import RankineCycle as _RankineCycle
 from zoviz.problems.engineering.speed_reducer import SpeedReducer as _SpeedReducer
 from zoviz.problems.engineering.spring import Spring as _Spring
 from zoviz.problems.engineering.welded_beam import WeldedBeam as _WeldedBeam
@@ -24,6 +25,7 @@ from zoviz.problems.networks.queueing import QueueingNetwork as _QueueingNetwork
 from zoviz.problems.networks.slicing import NetworkSlicing as _NetworkSlicing
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking as _ACLoadTracking
 from zoviz.problems.power.load_tracking import LoadTracking as _LoadTracking
+from zoviz.problems.power.optimal_power_flow import OptimalPowerFlow as _OptimalPowerFlow
 from zoviz.problems.quadratic.conex_qcqp import ConexQCQP as _ConexQCQP
 from zoviz.problems.quadratic.curved_bilevel import CurvedBilevel as _CurvedBilevel
 from zoviz.problems.quadratic.nonconvex_qcqp import NonconvexQCQP as _NonconvexQCQP
@@ -53,10 +55,12 @@ __all__ = [
     "NetworkSlicing",
     "NetworkTuning",
     "NonconvexQCQP",
+    "OptimalPowerFlow",
     "PressureVessel",
     "Problem",
     "QuadraticBilevel",
     "QueueingNetwork",
+    "RankineCycle",
     "SpeedReducer",
     "Spring",
     "StochasticQP",
@@ -191,6 +195,27 @@ class NetworkTuning(_NetworkTuning):
         name: str | None = None,
     ) -> None: ...
 
+class OptimalPowerFlow(_OptimalPowerFlow):
+    scaled: bool
+    load: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        scaled: bool = True,
+        load: float = 1.0,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
 class QueueingNetwork(_QueueingNetwork):
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
@@ -207,6 +232,25 @@ class QueueingNetwork(_QueueingNetwork):
         scaled: bool = True,
         customers: int = 50,
         noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class RankineCycle(_RankineCycle):
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        scaled: bool = True,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
         name: str | None = None,

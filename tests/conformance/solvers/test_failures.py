@@ -48,9 +48,11 @@ def test_a_replica_that_fails_leaves_the_others_intact(
     np.testing.assert_allclose(result.x[others], whole.x[others], rtol=1e-6, atol=1e-7)
     np.testing.assert_array_equal(result.calls[others], whole.calls[others])
     np.testing.assert_allclose(result.best_fun[others], whole.best_fun[others], rtol=1e-7)
-    assert result.calls[2] < whole.calls[2] and (result.failures[others] == 0).all()
+    # Some calls of a simulation fail by themselves.
+    np.testing.assert_array_equal(result.failures[others], whole.failures[others])
+    assert result.calls[2] < whole.calls[2] and 1 <= result.failures[2]
     # Other starts are tried in the place of one that fails, where a black box may have none.
-    assert result.failures[2] >= 1 if clean.problem.partial and after == 0 else result.failures[2] == 1
+    assert (clean.problem.partial and after == 0) or result.failures[2] <= 1 + whole.failures[2]
     assert not result.success[2]
     assert np.isfinite(result.x).all(), "a frozen replica keeps its last good iterate"
     assert np.isnan(run.trace["objective"][-1][2]) and np.isfinite(run.trace["objective"][-1][others]).all()
