@@ -12,11 +12,19 @@ from zoviz.core.types import Array
 from zoviz.solvers import differences
 from zoviz.solvers.batches import ANEW
 from zoviz.solvers.restart_rules import longest_run
-from zoviz.solvers.sqp import derivatives
+from zoviz.solvers.sqp import ahead, derivatives
+from zoviz.solvers.sqp.ahead import Ahead
 from zoviz.solvers.sqp.failures import Failures
 from zoviz.solvers.sqp.last_calls import last_calls
 from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 from zoviz.solvers.sqp.sqp_run import Promise, SQPRun
+
+
+def fresh(context: StepContext | None, word: str | None = None) -> Asks:
+    """Return the context of the present step while it has asked for nothing, else that of a new one."""
+    if context is None or context.used:
+        context = yield word
+    return context
 
 
 @dataclass
@@ -54,6 +62,8 @@ class Exact:
         2 where these are far apart, else 1; 0 where no run has ended near the best point.
     failures : Failures
         The points that failed, and those tried that did not.
+    ahead : Ahead
+        What is known of points that may be needed, where calls are parallel.
     plateau : bool
         Whether the last differences show no change of f at all: rounding, or a constant, hides its slope.
     """
@@ -66,6 +76,7 @@ class Exact:
     steepest: Array
     seen: Array
     failures: Failures
+    ahead: Ahead
     best_run: int = 1
     runs: int = 1
     again: int = 0
@@ -92,6 +103,7 @@ class Exact:
             np.zeros(1 + m),
             np.empty((0, 1 + m)),
             Failures.none(len(x)),
+            Ahead(np.empty((0, len(x))), np.empty((0, 1 + m))),
         )
 
     def loop(self, space: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
@@ -101,31 +113,31 @@ class Exact:
             context = yield from self._run(context, space, quantum)
             if self.verdict == "rough":
                 return context
-            context = context or (yield)
+            context = yield from fresh(context)
             self._begin_run(context, space)
 
     def _run(self, context: StepContext | None, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
-        """Ask for the values of one run; return the context of a step that asked for nothing, or showed roughness."""
+        """Ask for the values of one run; return the last step's context."""
         c = box.constants
         run = self.run
         if not len(run.value):
-            context = context or (yield ANEW)
-            run.value = (yield from self._values("start", run.x[None], context, box))[0]
-            context = None
+            context = yield from fresh(context, ANEW)
+            around = ahead.around(run, run.x, box)
+            values, context = yield from self._values("start", run.x[None], context, box, around)
+            run.value = values[0]
         if not np.isfinite(run.value).all():
             return context
         while True:  # derivatives at x, and steps from there until one is accepted
-            context, accepted, space = context or (yield ANEW), False, box.scaled(run.length)
-            slopes, curvatures = yield from self._derivatives(context, box, quantum)
+            context, accepted, space = (yield from fresh(context, ANEW)), False, box.scaled(run.length)
+            slopes, curvatures, context = yield from self._derivatives(context, box, quantum)
             if self.verdict == "rough":
                 return context
             if not len(run.size):
                 run.set_units(slopes, space)
                 self.steepest, space = np.maximum(self.steepest, run.size), box.scaled(run.length)
             run.measure_constants(slopes, curvatures, space)
-            context = None
             while not (accepted or run.is_over(c)):
-                context = context or (yield)
+                context = yield from fresh(context)
                 if run.spent >= longest_run(space.n):
                     return context
                 run.wall = self.failures.wall(run.x, space.scale, c)
@@ -135,7 +147,6 @@ class Exact:
                 accepted, context = yield from self._search_line(promise, context, box)
                 if self.verdict == "rough":
                     return context
-                context = None
             if not accepted and (run.is_restored(c) or run.is_lost(box) or not run.polish(c)):
                 return context
             if self.runs > 1 and run.is_behind(self.best_value, box):
@@ -148,93 +159,118 @@ class Exact:
         """
         run, c, space, share = self.run, box.constants, box.scaled(self.run.length), 1.0
         point = run.ahead(space)
-        value = (yield from self._values("trial", point[None], context, box))[0]
+        value, context = yield from self._try("trial", run.step.d, 1.0, context, box)
         if run.is_poor(value, promise.decrease, c):
-            context = yield
-            point, value = yield from self._correction(point, value, promise.decrease, context, box)
+            point, value, context = yield from self._correction(point, value, promise.decrease, context, box)
         whole = run.step.d
         for retreat in range(c.retreats + 1):
             if run.accepts(value, share, promise.slope, c):
-                run.x, run.value = point, value
+                run.x, run.value, run.whole = point, value, share == 1.0
                 return True, context
             doubtful = not self.verdict and retreat >= c.doubtful
             if doubtful and context.left > 2 * c.line_calls:
-                context = yield
-                context = yield from self.measure_roughness(context, box)
+                context = yield from self.measure_roughness((yield from fresh(context)), box)
                 if self.verdict == "rough":
                     return False, context
             if retreat == c.retreats or context.left <= 1:
                 break
-            share = run.shorten(value, share, promise.slope)
+            share = self.ahead.shorter(run, whole, share, space) or run.shorten(value, share, promise.slope)
             run.step = run.step._replace(d=share * whole)
-            context = yield
             point = run.ahead(space)
-            value = (yield from self._values("trial", point[None], context, box))[0]
+            value, context = yield from self._try("trial", whole, share, context, box)
         run.refuse(c)
         return False, context
+
+    def _try(self, purpose: str, whole: Array, share: float, context: StepContext, box: Space) -> Asks:
+        """Ask for the values (1 + m,) of a share of a step, with what comes next where calls are parallel."""
+        run, space = self.run, box.scaled(self.run.length)
+        point = run.ahead(space)
+        guesses = ahead.after_step(run, point, whole, share, context.parallel, space) if context.parallel > 1 else None
+        values, context = yield from self._values(purpose, point[None], context, box, guesses)
+        return values[0], context
 
     def _derivatives(self, context: StepContext, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for differences around x: its slopes, and before a first Hessian curvatures, (n, 1 + m) each."""
         run, space = self.run, box.scaled(self.run.length)
-        steps = run.offsets(space)
-        values = yield from self._values("differences", derivatives.points(run.x, steps, space), context, box)
+        steps = run.offsets(space, run.x)
+        values, context = yield from self._values("differences", ahead.around(run, run.x, space), context, box)
         self.plateau = bool((values[:, 0] == run.value[0]).all())
         if self.plateau and not (run.central or self.precise[0]) and context.left > box.constants.line_calls:
-            context = yield
-            yield from self._leave_plateau(context, space)
+            context = yield from self._leave_plateau((yield from fresh(context)), space)
         if not run.central:
             self._judge_rounding(values, quantum, box.constants.seen)
         slopes = derivatives.quotients(run.value, values, steps)
         missing = np.asarray(~np.isfinite(slopes).all(axis=1))
         if missing.any() and self.verdict != "rough":
-            context = yield
             mirrored = derivatives.mirror_points(run.x, steps, missing, space)
-            values = yield from self._values("differences", mirrored, context, box)
-            return derivatives.complete(slopes, missing, run.value, values, steps), None
-        if run.central and not run.hessian.size:
-            return slopes, derivatives.curvatures(run.value, values, steps)
-        return slopes, None
+            values, context = yield from self._values("differences", mirrored, context, box)
+            return derivatives.complete(slopes, missing, run.value, values, steps), None, context
+        bend = run.central and not run.hessian.size
+        return slopes, derivatives.curvatures(run.value, values, steps) if bend else None, context
 
     def _leave_plateau(self, context: StepContext, space: Space) -> Asks:
         """Ask for values farther and farther from x, where differences show no change: neighbours on a lattice."""
         c = space.constants
         end = derivatives.line_points(self.run.x, space, context.generator, c.farthest_probe / c.line_calls)[-1]
         shares = np.geomspace(c.nearest_probe / c.farthest_probe, 1.0, c.line_calls)
-        values = yield from self._values("line", self.run.x + shares[:, None] * (end - self.run.x), context, space)
+        line = self.run.x + shares[:, None] * (end - self.run.x)
+        values, context = yield from self._values("line", line, context, space)
         self.seen = np.concatenate([self.seen, values[np.isfinite(values).all(axis=1)]])
+        return context
 
     def _correction(self, point: Array, value: Array, promise: float, context: StepContext, box: Space) -> Asks:
-        """Ask for the values of a second-order correction, and return point and values (1 + m,) of the better step."""
+        """Ask for the values of a second-order correction; return point and values (1 + m,) of the better step."""
         run, step, space = self.run, self.run.step, box.scaled(self.run.length)
         run.correct(space, context.settings.trust_scale, value)
         corrected = run.ahead(space)
-        other = (yield from self._values("correction", corrected[None], context, box))[0]
+        other, context = yield from self._try("correction", run.step.d, 1.0, context, box)
         if run.serves(other, value, promise, box.constants):
-            return corrected, other
-        run.step = step._replace(d=(point - run.x) / space.scale)
-        return point, value
+            return corrected, other, context
+        run.step = step
+        return point, value, context
 
-    def _values(self, purpose: str, points: Array, context: StepContext, space: Space) -> Asks:
-        """Ask for the values at points (q, n); where the calls left are too few for these, spend them otherwise first.
+    def _values(
+        self, purpose: str, points: Array, context: StepContext, space: Space, guesses: Array | None = None
+    ) -> Asks:
+        """Ask for the values at points (q, n) where they are not known; return them and the last step's context.
 
-        Differences without a step after them tell nothing, nor does a step that may leave the answer outside.
+        Where the calls left are too few for these they are spent otherwise first: differences without a step after them
+        tell nothing, nor does a step that may leave the answer outside. ``guesses`` (k, n) fill the batch where calls
+        are parallel: their values are known when they are needed, if they are.
         """
         run = self.run
         if self.best_run == self.runs and not run.restoring:
             self.multipliers = run.multipliers
-        more = purpose == "differences" or run.is_outside(self.best_value, space)
-        while context.left < len(points) + more:
-            others = last_calls(run, self.best, self.best_value, context, space)
-            self._keep_best(others, (yield "last calls", others), space)
-            context = yield
-        values = yield purpose, points
-        self._keep_best(points, values, space)
+        known, values = self.ahead.at(points)
+        if not known.all():
+            unknown = points[~known]
+            more = purpose == "differences" or run.is_outside(self.best_value, space)
+            context = yield from fresh(context)
+            while context.left < len(unknown) + more:
+                others = last_calls(run, self.best, self.best_value, context, space)
+                self._keep_best(others, (yield "last calls", others), space)
+                context = yield
+            values[~known] = yield from self._with_guesses(purpose, unknown, guesses, context, space)
         run.spent += len(values)
         if purpose == "differences":
             self.failures = self.failures.add_differences(values)
         else:
             self.failures = self.failures.add(points, values)
-        return values
+        return values, context
+
+    def _with_guesses(
+        self, purpose: str, points: Array, guesses: Array | None, context: StepContext, space: Space
+    ) -> Asks:
+        """Ask for the values at points (q, n), and at so many guesses (k, n) as fill the batch, if the budget allows."""
+        batch, room = points, -len(points) % context.parallel
+        if guesses is not None and context.left > len(points) + room + 2 * space.n:
+            batch = np.concatenate([points, guesses[:room]])
+        values = yield purpose, batch
+        context.used = True
+        self._keep_best(batch, values, space)
+        if len(batch) > len(points):
+            self.ahead = self.ahead.add(batch[len(points) :], values[len(points) :])
+        return values[: len(points)]
 
     def _keep_best(self, points: Array, values: Array, space: Space) -> None:
         best, best_value = best_of(self.best, self.best_value, points, values, space.tolerance)
@@ -250,6 +286,7 @@ class Exact:
         for spacing in (c.line_spacing, c.finer * c.line_spacing):
             points = derivatives.line_points(self.run.x, space, context.generator, spacing)
             values = yield "line", points
+            context.used = True
             self._keep_best(points, values, space)
             levels.append(derivatives.noise_level(np.concatenate([self.run.value[None], values])))
             rough = (levels[-1] > c.roughness * self.steepest) & (levels[-1] >= c.lasting * levels[0])

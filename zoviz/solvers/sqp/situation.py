@@ -78,6 +78,10 @@ class StepContext:
         Whether the calls of a step share one sample of the noise, and whether two at one point may give other values.
     seed : int
         A number of this step from the replica's own stream.
+    parallel : int
+        Calls that are made at a time: batches are filled to a multiple of it.
+    used : bool
+        Whether the step has asked for its batch.
     """
 
     settings: Settings
@@ -87,6 +91,8 @@ class StepContext:
     common: bool
     may_differ: bool
     seed: int
+    parallel: int = 1
+    used: bool = False
 
     @cached_property
     def generator(self) -> np.random.Generator:

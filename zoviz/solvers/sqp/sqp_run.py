@@ -55,6 +55,8 @@ class SQPRun:
         Accepted steps without progress, and calls.
     wall : Array, shape (n + 1,)
         Normal and offset of the plane beyond which calls are expected to fail; empty where none is.
+    whole : bool
+        Whether the last accepted step was taken as a whole.
     curved, moved : Array, shape (n,)
         Whether slopes along a variable have changed from one point to the next, and whether it has moved noticeably.
     """
@@ -77,6 +79,7 @@ class SQPRun:
     stall: int = 0
     spent: int = 0
     wall: Array = field(default_factory=lambda: np.empty(0))
+    whole: bool = True
 
     @classmethod
     def start(
@@ -117,10 +120,10 @@ class SQPRun:
         merit = (0.0 if self.restoring else scaled[0]) + self.penalty * np.maximum(scaled[1:], 0.0).sum()
         return float(merit) if np.isfinite(value).all() else np.inf
 
-    def offsets(self, space: Space) -> derivatives.Offsets:
-        """Return the steps of the differences at x."""
+    def offsets(self, space: Space, x: Array) -> derivatives.Offsets:
+        """Return the steps of the differences at x (n,)."""
         relative = np.full(space.n, differences.CENTRAL if self.central else differences.FORWARD)
-        return derivatives.offsets(self.x, space, relative, self.central)
+        return derivatives.offsets(x, space, relative, self.central)
 
     def model(self, space: Space, trust_scale: float, value: Array) -> Linearisation:
         """Return the programme of a step from x in scaled variables, with these values (m,) of the constraints.

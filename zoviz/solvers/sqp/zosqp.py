@@ -201,6 +201,14 @@ class ZOSQP(LoopSolver):
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
+    parallel_calls = param.Integer(
+        default=1,
+        bounds=(1, 1024),
+        softbounds=(1, 64),
+        label="Parallel calls",
+        doc="Calls that are made at a time: batches are filled to a multiple of it by calls that may be needed next.",
+    )
+
     def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""
         return True
@@ -237,7 +245,9 @@ class ZOSQP(LoopSolver):
             # Without a budget it is planned ahead at every step.
             left = int(remaining[r]) if np.isfinite(remaining[r]) else calls_for(int(box.variable.sum()))
             budget, common = state.courses[r].calls + left, oracle.contract == "common"
-            contexts[r] = StepContext(settings, left, budget, width, common, oracle.may_differ, int(seeds[r]))
+            contexts[r] = StepContext(
+                settings, left, budget, width, common, oracle.may_differ, int(seeds[r]), self.parallel_calls
+            )
 
         def evaluate(points: list[Array]) -> Array:
             # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
