@@ -45,6 +45,11 @@ class Evaluator:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._workers, self._timeout, self._threads)
 
+    @property
+    def parallel_calls(self) -> int:
+        """The number of workers; 1 for an executor, and for -1, with which points would depend on the machine."""
+        return self._workers if isinstance(self._workers, int) and self._workers > 1 else 1
+
     def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
         """Yield the index and the outcome of each point, as they come; close it where it is not read to the end."""
         workers = self._workers

@@ -192,6 +192,11 @@ class Problem(Noisy):
         return True
 
     @property
+    def parallel_calls(self) -> int:
+        """How many calls are made at a time: a user's workers."""
+        return 1
+
+    @property
     def pointwise(self) -> bool:
         """Whether a batch is evaluated point by point, by ``collect``, so that parts of it may be too."""
         return False

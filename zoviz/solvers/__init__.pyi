@@ -519,6 +519,7 @@ class ZOSQP(_ZOSQP):
     penalty: float
     back_off: float
     verification_share: float
+    parallel_calls: int
     constants: Mapping[str, Any]
     def __init__(
         self,
@@ -529,6 +530,7 @@ class ZOSQP(_ZOSQP):
         penalty: float = 1.0,
         back_off: float = 3.0,
         verification_share: float = 0.1,
+        parallel_calls: int = 1,
         constants: Mapping[str, Any] = ...,
         name: str | None = None,
     ) -> None: ...

@@ -160,6 +160,11 @@ class Simulation(Problem):
         self._evaluator.close()  # its processes have the functions as they were
         self._evaluator = self._make_evaluator()
 
+    @property
+    def parallel_calls(self) -> int:
+        """The number of workers, 1 where it is not a number."""
+        return self._evaluator.parallel_calls
+
     def _make_evaluator(self) -> Evaluator:
         """Return the evaluator of points: serial, threads or processes."""
         return Evaluator(self.workers, self.timeout)

@@ -26,7 +26,7 @@ class Ahead(NamedTuple):
 
     def add(self, points: Array, values: Array) -> Ahead:
         """Return it with values (q, 1 + m) at points (q, n)."""
-        kept = -_KEPT * len(points)
+        kept = -_KEPT * len(points) or None
         return Ahead(*(np.concatenate(both)[kept:] for both in ((self.points, points), (self.values, values))))
 
     def at(self, points: Array) -> tuple[np.ndarray, Array]:

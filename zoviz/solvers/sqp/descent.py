@@ -92,7 +92,7 @@ class Descent:
         n, size = space.n, self.design_size(context)
         if self.limited == 0:
             whole = self.steps == 0 or self.whole_design
-            count = size if whole else max(n // 3 + 1, size - self._count_nearby(archive, space))
+            count = size if whole else max(n // 3 + 1, size - self.count_nearby(archive, space))
             return min(count, max(1, context.left - 2)), 1
         calls = max(1, self._noisy_calls(context) // 2)
         count = max(1, min(calls, max(2 * n + 2, 40)))
@@ -116,7 +116,8 @@ class Descent:
         """Return the distances (N,) of points (N, n) from the centre, in units of the design's radius."""
         return np.abs((points - self.centre) / (space.scale * self.spread)).max(axis=1)
 
-    def _count_nearby(self, archive: Archive, space: Space) -> int:
+    def count_nearby(self, archive: Archive, space: Space) -> int:
+        """Return how many points count for the next design."""
         c = space.constants
         return int((self._reach(archive.points, space) <= c.nearby).sum())
 
@@ -170,7 +171,7 @@ class Descent:
         data, origin = model.data, np.zeros(space.n)
         far = data.reach > 0.5
         visible, hidden_share = _visibility(model, matter, space.constants)
-        nearby = self._count_nearby(archive, space)
+        nearby = self.count_nearby(archive, space)
         self.multipliers, self.penalty, self.floor = best.multipliers, best.penalty, spread * hidden_share
         self.whole_design = False
         return Prediction(

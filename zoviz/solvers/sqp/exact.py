@@ -226,7 +226,7 @@ class Exact:
         other, context = yield from self._try("correction", run.step.d, 1.0, context, box)
         if run.serves(other, value, promise, box.constants):
             return corrected, other, context
-        run.step = step
+        run.step = step._replace(d=(point - run.x) / space.scale)
         return point, value, context
 
     def _values(
@@ -239,13 +239,13 @@ class Exact:
         are parallel: their values are known when they are needed, if they are.
         """
         run = self.run
-        if self.best_run == self.runs and not run.restoring:
-            self.multipliers = run.multipliers
         known, values = self.ahead.at(points)
         if not known.all():
             unknown = points[~known]
             more = purpose == "differences" or run.is_outside(self.best_value, space)
             context = yield from fresh(context)
+            if self.best_run == self.runs and not run.restoring:
+                self.multipliers = run.multipliers
             while context.left < len(unknown) + more:
                 others = last_calls(run, self.best, self.best_value, context, space)
                 self._keep_best(others, (yield "last calls", others), space)
@@ -261,7 +261,7 @@ class Exact:
     def _with_guesses(
         self, purpose: str, points: Array, guesses: Array | None, context: StepContext, space: Space
     ) -> Asks:
-        """Ask for the values at points (q, n), and at so many guesses (k, n) as fill the batch, if the budget allows."""
+        """Ask for the values at points (q, n), and at guesses (k, n) that fill the batch where the budget allows."""
         batch, room = points, -len(points) % context.parallel
         if guesses is not None and context.left > len(points) + room + 2 * space.n:
             batch = np.concatenate([points, guesses[:room]])

@@ -152,11 +152,12 @@ class Noisy:
                     break
             if context.budget - context.left >= box.constants.shared_sweeps * (box.n + 1):
                 self.archive = self.archive._replace(batches=None)  # each call has noise of its own from now on
-            points = self._design(context, box)
-            yield from self._call("design", points, context, box)
-            self._learn_rounding(quantum, box.constants)
-            context = yield
-            self.descent.scale = context.settings.trust_scale
+            if not self._has_design(context, box):
+                points = self._design(context, box)
+                yield from self._call("design", points, context, box)
+                self._learn_rounding(quantum, box.constants)
+                context = yield
+                self.descent.scale = context.settings.trust_scale
             if self.descent.is_stranded(self.archive, self._space(box)):
                 self._leave_failures(box.constants)
                 continue
@@ -168,6 +169,10 @@ class Noisy:
             if self._shares(context):  # each with the centre, from which it differs by less noise
                 pair = np.stack([prediction.point, self.descent.centre])
                 trial = np.tile(pair, ((len(trial) + 1) // 2, 1))
+            elif room := min(-len(trial) % context.parallel, max(0, context.left - len(trial))):
+                space = self._space(box)  # points of the next design, should the trial be accepted
+                ahead = design(prediction.point, self.descent.spread, room, space, context.generator)
+                trial = np.concatenate([trial, ahead])
             context = yield from self._call("trial", trial, context, box)
             self._judge(prediction, context, box)
             context = None
@@ -342,6 +347,8 @@ class Noisy:
         count, repeats = descent.design_calls(self.archive, context, space)
         if len(self.quantum):
             count, repeats = count * repeats, 1
+        if not context.common:
+            count += -(count * repeats) % context.parallel // repeats
         points = design(descent.centre, descent.spread, count, space, context.generator)
         if self._shares(context):  # in every batch, so that the level there becomes known
             points = np.concatenate([descent.centre[None], points])
@@ -352,6 +359,13 @@ class Noisy:
             lower, upper = space.clip(descent.centre - reach), space.clip(descent.centre + reach)
             points = np.where(known[:, None], context.generator.uniform(lower, upper, points.shape), points)
         return np.repeat(points, repeats, axis=0)
+
+    def _has_design(self, context: StepContext, box: Space) -> bool:
+        """Return whether points that were called with the trial are design enough, where calls are parallel."""
+        descent = self.descent
+        if context.parallel == 1 or descent.limited or descent.whole_design or self.archive.find(descent.centre) < 0:
+            return False
+        return descent.count_nearby(self.archive, self._space(box)) >= descent.design_size(context)
 
     def _leave_failures(self, c: SQPConstants) -> None:
         """Shrink the region where so few calls gave values that nothing can be fitted; leave a coarse descent."""

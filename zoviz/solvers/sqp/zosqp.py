@@ -21,6 +21,7 @@ from zoviz.solvers import differences
 from zoviz.solvers.base import Searches
 from zoviz.solvers.batches import ANEW, Course, Loop, LoopSolver
 from zoviz.solvers.replica_batches import evaluate_each
+from zoviz.solvers.sqp import ahead
 from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.noisy import Noisy
@@ -61,9 +62,12 @@ class Replica:
             return
         if self.exact is None and self.noisy is None:
             context = yield ANEW
-            values = yield "start", space.start[None]
+            exact = Exact.start(space.start, self.first, context.settings.penalty)
+            around = ahead.around(exact.run, space.start, space)[: 0 if context.may_differ else context.parallel - 1]
+            values = yield "start", np.concatenate([space.start[None], around])
             if not context.may_differ and np.array_equal(self.first, values[0]):
-                self.exact = Exact.start(space.start, self.first, context.settings.penalty)
+                exact.ahead = exact.ahead.add(around, values[1:])
+                self.exact = exact
             else:
                 both = np.stack([self.first, values[0]])
                 self.noisy = Noisy.start(np.tile(space.start, (2, 1)), both, context, space)
@@ -141,7 +145,8 @@ class ZOSQP(LoopSolver):
     for noise, with calls at one point moved by random short ways; the best of all points is then the answer. So it
     is where values are rounded so coarsely that they hardly change over a difference: their digits tell, at no
     call, and no point is called twice.
-    A step is one batch: a gradient, a design, a trial.
+    A step is one batch: a gradient, a design, a trial. With parallel calls batches are filled by what may be needed
+    next: without noise differences around a trial and shorter steps (``ahead``), else points of the next design.
 
     Notes
     -----
