@@ -392,3 +392,12 @@ def test_a_smooth_function_is_not_rough_where_its_slopes_vanish() -> None:
     assert measured() == "smooth"
     arm.steepest = run.size
     assert measured() == "rough"
+
+
+def test_a_restart_far_above_the_best_point_goes_on_until_it_ends() -> None:
+    made = batches(calls=400, seed=5)
+    least = made[-1].memory.best_value[0]
+    ends = {batch.memory.runs: batch.memory.run.value for batch in made[:-1]}
+    last = max(ends)
+    reached = [value[0] - least < 1e-6 * abs(least) for number, value in ends.items() if 1 < number < last]
+    assert len(reached) > 5 and all(reached), "the problem is convex: every run leads to its solution"

@@ -147,9 +147,10 @@ class Exact:
                 accepted, context = yield from self._search_line(promise, context, box)
                 if self.verdict == "rough":
                     return context
-            if not accepted and (run.is_restored(c) or run.is_lost(box) or not run.polish(c)):
-                return context
-            if self.runs > 1 and run.is_behind(self.best_value, box):
+            if accepted:
+                continue
+            behind = self.runs > 1 and run.is_behind(self.best_value, box)
+            if run.is_restored(c) or run.is_lost(box) or behind or not run.polish(c):
                 return context
 
     def _search_line(self, promise: Promise, context: StepContext, box: Space) -> Asks:
