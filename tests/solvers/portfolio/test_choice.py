@@ -64,9 +64,8 @@ def test_without_a_solver_every_way_chooses_the_same(problem: Any) -> None:
 
 
 def test_a_program_goes_every_way_that_a_function_goes(program: Executable) -> None:
-    one_by_one = {"parallel_calls": 1}
-    result = minimize(program, method="ZOSQP", max_calls=40, seed=1, options=one_by_one)
-    same = minimize(function(), method="ZOSQP", max_calls=40, seed=1)
+    result = minimize(program, max_calls=40, seed=1)
+    same = minimize(function(), max_calls=40, seed=1)
     np.testing.assert_array_equal(result.x, same.x)
     assert result.feasible and result.calls == same.calls <= 40 and result.message == same.message
     assert len(program.printed) == 20, "the launches are the person's to see"
@@ -147,10 +146,10 @@ def test_noise_that_is_found_is_not_added_to() -> None:
     assert abs(result.fun - float(result.x @ result.x)) < 0.01
 
 
-def test_workers_of_a_known_number_have_their_batches_filled(program: Executable) -> None:
-    chosen = matched(program, calls=40)
-    assert isinstance(chosen.solver, ZOSQP), "no method goes first that asks for one call at a time"
-    assert chosen.solver.parallel_calls == matched(program, "ZOSQP").solver.parallel_calls == 2
+def test_workers_of_a_known_number_have_their_batches_filled_where_calls_are_many(program: Executable) -> None:
+    for method in ("auto", "ZOSQP", ZOSQP):
+        assert matched(program, method, 75).solver.parallel_calls == 2
+    assert matched(program, "ZOSQP", 74).solver.parallel_calls == 1, "few calls are worth more than rounds"
     assert matched(program, ZOSQP()).solver.parallel_calls == 1, "an object is taken as it is"
     for workers in (None, 1, -1, map):
         problem = BlackBox(distance, rows, bounds=[(-4, 4)] * 2, x0=[0, 0], workers=workers)

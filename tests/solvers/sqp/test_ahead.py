@@ -128,7 +128,7 @@ def test_a_stored_course_goes_on_as_it_would_have(tmp_path: Path) -> None:
 
 
 def test_workers_set_the_option_and_nothing_else_does() -> None:
-    options = {"joint": True, "bounds": [(-2, 2)] * N, "max_calls": 150, "method": "ZOSQP"}
+    options = {"joint": True, "bounds": [(-2, 2)] * N, "max_calls": 240, "method": "ZOSQP"}
     filled = minimize(bent, np.full(N, 0.4), workers=3, **options)
     same = minimize(bent, np.full(N, 0.4), options={"parallel_calls": 3}, **options)
     np.testing.assert_array_equal(filled.x, same.x)

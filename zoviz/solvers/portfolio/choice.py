@@ -12,6 +12,8 @@ from zoviz.solvers.portfolio.portfolio import MEMBERS, PLACES, Portfolio
 
 AUTO = "auto"
 """The name under which a method is chosen from the table."""
+_FILLED = 25
+"""Sweeps of n + 1 calls from which on batches of parallel calls are filled: with fewer, calls are worth more."""
 
 
 class Match(NamedTuple):
@@ -46,17 +48,12 @@ def matched(
         function = f"BlackBox({getattr(problem, '__name__', 'function')}, bounds=...)" if callable(problem) else ""
         advice = f"wrap a function, {function}" if function else "the problem comes first, then the solver"
         raise ValueError(f"Expected a problem, got {problem!r:.80}: {advice}.")
-    if isinstance(method, str) and method.casefold() == AUTO:
-        return Match(problem, *choose(problem, calls or defaults.calls_for(problem.domain.n)))
-    solver = named(method)
-    return Match(problem, solver if solver is method else _parallel(solver, problem), "")
-
-
-def _parallel(solver: Solver, problem: Problem) -> Solver:
-    """Return a solver that fills the batches of a problem's parallel calls, if it can."""
-    if "parallel_calls" in solver.param:
+    calls = calls or defaults.calls_for(problem.domain.n)
+    chosen = isinstance(method, str) and method.casefold() == AUTO
+    solver, reason = choose(problem, calls) if chosen else (named(method), "")
+    if solver is not method and "parallel_calls" in solver.param and calls >= _FILLED * (problem.domain.n + 1):
         solver.param.update(parallel_calls=problem.parallel_calls)
-    return solver
+    return Match(problem, solver, reason)
 
 
 def named(method: Solver | type[Solver] | str) -> Solver:
@@ -87,15 +84,12 @@ class Situation(NamedTuple):
         Whether two calls at one point differ.
     sweeps : float
         Budget per replica in sweeps of n + 1 calls, the price of one gradient by differences.
-    parallel : bool
-        Whether calls are made several at a time.
     """
 
     n: int
     m: int
     noisy: bool
     sweeps: float
-    parallel: bool = False
 
 
 class Row(NamedTuple):
@@ -113,7 +107,7 @@ class Row(NamedTuple):
 
 TABLE: tuple[Row, ...] = (
     Row(
-        lambda s: not (s.noisy or s.parallel) and s.n <= 20 and 5 <= s.sweeps < 25,
+        lambda s: not s.noisy and s.n <= 20 and 5 <= s.sweeps < 25,
         ("COBYLA", "ZOSQP"),
         "linear models first, as they need few calls, then a model of the curvature",
         0.25,
@@ -223,7 +217,7 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     Where a solver that comes before the first is not installed, the sentence names the command that installs it.
     """
     n, noisy = problem.domain.n, problem.contract != "deterministic"
-    situation = Situation(n, problem.m, noisy, calls / (n + 1), problem.parallel_calls > 1)
+    situation = Situation(n, problem.m, noisy, calls / (n + 1))
     hint = ""
     for row in TABLE:
         if not row.applies(situation):
@@ -249,7 +243,7 @@ def _at_hand(methods: tuple[str, ...], problem: Problem, extras: bool) -> tuple[
         cls = _MEMBERS[name]
         if cls.external and not extras:
             continue
-        solver = _parallel(cls(), problem)
+        solver = cls()
         if solver.accepts(problem) is None:
             solvers.append(solver)
         elif not solvers and not advice and solver.made_for(problem) and solver.unsupported_reason(problem) is None:
