@@ -132,4 +132,5 @@ def test_workers_set_the_option_and_nothing_else_does() -> None:
     filled = minimize(bent, np.full(N, 0.4), workers=3, **options)
     same = minimize(bent, np.full(N, 0.4), options={"parallel_calls": 3}, **options)
     np.testing.assert_array_equal(filled.x, same.x)
-    assert filled.nit == same.nit < minimize(bent, np.full(N, 0.4), **options).nit
+    serial = minimize(bent, np.full(N, 0.4), **options)
+    assert filled.calls / filled.nit == same.calls / same.nit > 1.2 * serial.calls / serial.nit
