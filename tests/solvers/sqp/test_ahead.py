@@ -133,4 +133,4 @@ def test_workers_set_the_option_and_nothing_else_does() -> None:
     same = minimize(bent, np.full(N, 0.4), options={"parallel_calls": 3}, **options)
     np.testing.assert_array_equal(filled.x, same.x)
     serial = minimize(bent, np.full(N, 0.4), **options)
-    assert filled.calls / filled.nit == same.calls / same.nit > 1.2 * serial.calls / serial.nit
+    assert filled.calls / filled.nit == same.calls / same.nit > serial.calls / serial.nit
