@@ -108,7 +108,9 @@ class Ending(NamedTuple):
     words: str
 
 
-def ended(watched: Watched, method: str, calls: int, seed: int, seconds: float | None) -> Ending:
+def ended(
+    watched: Watched, method: str, calls: int, seed: int, seconds: float | None, tolerance: float | None = None
+) -> Ending:
     """Minimise a watched problem by a method with a budget of calls, all of which it may use."""
     start = time.perf_counter()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -124,6 +126,7 @@ def ended(watched: Watched, method: str, calls: int, seed: int, seconds: float |
                 stop="budget",
                 seed=seed,
                 seconds=seconds,
+                tolerance=tolerance,
             )
         except (ZovizError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             words = f"{method}: {type(error).__name__}: {error}"[:200]
