@@ -111,7 +111,7 @@ def test_a_page_has_the_outcomes_of_the_file_and_no_cell_of_a_part() -> None:
     assert heading == "| Method | 20 | 100 |" and rule == "|---|---|---|"
     assert row == "| `auto` | 1 / 1 / 1 / 0 |  |"
     heading, _, row = page(results, names, noisy).splitlines()
-    assert heading == "| Method | 0.001, asked for | 0.001, returned |"
+    assert heading == "| Method | 0.001, evaluated | 0.001, returned |"
     assert row == "| `auto` | 2 / 2 / 2 / 2 | 2 / 2 / 2 / 0 |"
     assert len(markdown_tables((20,), (0.0,))) == 1
 

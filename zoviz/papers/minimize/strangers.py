@@ -10,7 +10,7 @@ and a noisy value has sd ``noise`` S_j, independent at every call. A point solve
 
 .. math:: \max_i\,[h_i(x)]_+ / S_i \le 10^{-4}, \qquad f(x) - f^* \le \tau S_0, \qquad \tau = 10^{-1}, 10^{-2}, 10^{-3},
 
-by its true values, off the books: once for the best point that the method asked for ("queried"), and once for the one
+by its true values, off the books: once for the best point that the method evaluated ("queried"), and once for the one
 that ``minimize`` gave back ("returned"). Every outcome is a line of ``--results``, so that a study that was interrupted
 goes on where it stood; a trial that takes more than ``--seconds`` of computing ends there.
 
@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     queried : list of float
-        Least gap over S_0 of a point that was asked for and is feasible; empty where none is.
+        Least gap over S_0 of a point that was evaluated and is feasible; empty where none is.
     returned : list of float
         That of the point given back; empty where it is not feasible.
     calls : int
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
     used : str
         The method that ``minimize`` names, and what its message begins with.
     best : float
-        The lowest f of a point feasible to 1e-6 that was asked for; infinite where there is none.
+        The lowest f of a point feasible to 1e-6 that was evaluated; infinite where there is none.
     """
 
     queried: list[float]
@@ -212,14 +212,14 @@ def markdown_tables(budgets: Sequence[int], noises: Sequence[float]) -> dict[str
     """Return the columns of the tables, by words for each: without noise by budget, and with it at the largest one."""
     most = max(budgets)
     under_noise = [
-        Column(f"{noise:g}, {'returned' if returned else 'asked for'}", most, noise, returned)
+        Column(f"{noise:g}, {'returned' if returned else 'evaluated'}", most, noise, returned)
         for noise in noises
         if noise
         for returned in (False, True)
     ]
     tables = {
         "without noise, returned point, by sweeps": [Column(str(sweeps), sweeps, 0.0, True) for sweeps in budgets],
-        f"under noise, {most} sweeps, best point asked for and returned point": under_noise,
+        f"under noise, {most} sweeps, best point evaluated and returned point": under_noise,
     }
     return {words: own for words, own in tables.items() if own}
 
