@@ -69,7 +69,7 @@ class Reference(NamedTuple):
 
 
 class PointCache:
-    """A cache of a problem's values and exact slopes at the points that were asked last: SciPy asks for each row by itself.
+    """A cache of a problem's values and exact slopes at the last points: SciPy asks for each row by itself.
 
     Parameters
     ----------
