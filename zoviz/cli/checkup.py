@@ -26,7 +26,7 @@ from zoviz.runs.storage.signature import key_file
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG
 
-WELL, NOTE, FAULT = "well", "note", "FAULT"
+OK, MISSING, BROKEN = "OK", "missing", "broken"
 """States: nothing to do; something that only some need is not there; what zoviz needs fails."""
 
 _ROOM = 200 * 2**20
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
     subject : str
         What was looked at.
     state : str
-        ``WELL``, ``NOTE`` or ``FAULT``.
+        ``OK``, ``MISSING`` or ``BROKEN``.
     sentence : str
         For the person, with the command that helps where there is one.
     """
@@ -64,7 +64,7 @@ def checkup(store_url: str) -> Iterator[Finding]:
     try:
         zoviz = distribution("zoviz")
     except PackageNotFoundError:
-        yield Finding("zoviz", NOTE, "running from source, not installed: versions and extras cannot be checked.")
+        yield Finding("zoviz", MISSING, "running from source, not installed: versions and extras cannot be checked.")
     else:
         yield from _versions(zoviz)
         yield from _extras(zoviz)
@@ -80,14 +80,14 @@ def _versions(zoviz: Distribution) -> Iterator[Finding]:
     python = SpecifierSet(zoviz.metadata["Requires-Python"] or "")
     suits = python.contains(platform.python_version(), prereleases=True)
     advice = "" if suits else f": expected {python}; create an environment with it"
-    yield Finding("Python", WELL if suits else FAULT, f"{platform.python_version()} ({sys.executable}){advice}")
+    yield Finding("Python", OK if suits else BROKEN, f"{platform.python_version()} ({sys.executable}){advice}")
     lacks = _lacks(_requirements(zoviz, ""))
     place = Path(__file__).resolve().parents[1]
     if lacks:
-        yield Finding("zoviz", FAULT, f"{zoviz.version} needs {lacks}: python -m pip install -U zoviz")
+        yield Finding("zoviz", BROKEN, f"{zoviz.version} needs {lacks}: python -m pip install -U zoviz")
     else:
         numeric = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "panel", "bokeh"))
-        yield Finding("zoviz", WELL, f"{zoviz.version} in {place}, with {numeric}")
+        yield Finding("zoviz", OK, f"{zoviz.version} in {place}, with {numeric}")
 
 
 def _extras(zoviz: Distribution) -> Iterator[Finding]:
@@ -96,10 +96,10 @@ def _extras(zoviz: Distribution) -> Iterator[Finding]:
         wanted = _requirements(zoviz, extra)
         lacks = _lacks(wanted)
         if lacks:
-            yield Finding(f"extra {extra}", NOTE, f'needs {lacks}: python -m pip install "zoviz[{extra}]"')
+            yield Finding(f"extra {extra}", MISSING, f'needs {lacks}: python -m pip install "zoviz[{extra}]"')
         else:
             names = ", ".join(f"{one.name} {version(one.name)}" for one in wanted[:3])
-            yield Finding(f"extra {extra}", WELL, names + f" and {len(wanted) - 3} more" * (len(wanted) > 3))
+            yield Finding(f"extra {extra}", OK, names + f" and {len(wanted) - 3} more" * (len(wanted) > 3))
 
 
 def _requirements(zoviz: Distribution, extra: str) -> list[Requirement]:
@@ -129,22 +129,22 @@ def _repetition() -> Finding:
     run = Run(LoadTracking(n=4, curtailment=30.0), ZOCEG(), replicas=2, iterations=50)
     first, again = run.run(), run.replay().run()
     if (first.x == again.x).all():
-        return Finding("exact replay", WELL, "a small run, repeated, is identical bit for bit")
-    return Finding("exact replay", FAULT, "a small run, repeated, differs: reinstall NumPy and SciPy")
+        return Finding("exact replay", OK, "a small run, repeated, is identical bit for bit")
+    return Finding("exact replay", BROKEN, "a small run, repeated, differs: reinstall NumPy and SciPy")
 
 
 def _browsers() -> Iterator[Finding]:
     """Look for a browser for the dashboard, and for the one that the tests drive."""
     try:
         webbrowser.get()
-        yield Finding("browser", WELL, "found; zoviz serve opens it")
+        yield Finding("browser", OK, "found; zoviz serve opens it")
     except webbrowser.Error:
         advice = "use zoviz serve --no-show and open the printed address in a browser on another machine"
-        yield Finding("browser", NOTE, f"none on this machine: {advice}")
+        yield Finding("browser", MISSING, f"none on this machine: {advice}")
     if shutil.which("chromium"):
-        yield Finding("browser tests", WELL, shutil.which("chromium") or "")
+        yield Finding("browser tests", OK, shutil.which("chromium") or "")
     else:
-        yield Finding("browser tests", NOTE, "skipped, Chromium is missing: apt-get install chromium")
+        yield Finding("browser tests", MISSING, "skipped, Chromium is missing: apt-get install chromium")
 
 
 def _port() -> Finding:
@@ -154,45 +154,45 @@ def _port() -> Finding:
         try:
             probe.bind(("127.0.0.1", _PORT))
         except OSError:
-            return Finding("port", NOTE, f"{_PORT} is in use: zoviz serve --port 0 picks a free one")
-    return Finding("port", WELL, f"{_PORT} is free for zoviz serve")
+            return Finding("port", OK, f"{_PORT} is in use: zoviz serve --port 0 picks a free one")
+    return Finding("port", OK, f"{_PORT} is free for zoviz serve")
 
 
 def _store(url: str) -> Finding:
     """Open the store where there is one, read all of it, and see whether the disk has room."""
     if url == "none":
-        return Finding("store", WELL, "runs are not stored, as set by the environment variable ZOVIZ_STORE")
+        return Finding("store", OK, "runs are not stored, as set by the environment variable ZOVIZ_STORE")
     try:
         with Store(url, create=False) as store:
             faults, count, name = store.check(), store.count(), store.database.name
             folder = Path(name).resolve().parent if store.database.sqlite else None
     except NoStore:
-        return Finding("store", WELL, "none yet; the first stored run creates it")
+        return Finding("store", OK, "none yet; the first stored run creates it")
     except ZovizError as error:
-        return Finding("store", FAULT, str(error))
+        return Finding("store", BROKEN, str(error))
     if faults:
-        return Finding("store", FAULT, f"{name} has {len(faults)} faults (zoviz runs check lists them): {faults[0]}")
+        return Finding("store", BROKEN, f"{name} has {len(faults)} faults (zoviz runs check lists them): {faults[0]}")
     if folder is not None and not (os.access(name, os.W_OK) and os.access(folder, os.W_OK)):
-        return Finding("store", FAULT, f"{name} is read-only: check the permissions of the file and its folder")
+        return Finding("store", BROKEN, f"{name} is read-only: check the permissions of the file and its folder")
     free = None if folder is None else shutil.disk_usage(folder).free
     if free is not None and free < _ROOM:
-        return Finding("store", FAULT, f"{name} has {free / 2**20:.0f} MiB left on its disk: free some space")
-    return Finding("store", WELL, f"{count} runs in {name}, all intact")
+        return Finding("store", BROKEN, f"{name} has {free / 2**20:.0f} MiB left on its disk: free some space")
+    return Finding("store", OK, f"{count} runs in {name}, all intact")
 
 
 def _permissions() -> Iterator[Finding]:
     """See whether what zoviz writes beside a store can be written, and whether others could read its key."""
     for subject, folder in (("this folder", Path.cwd()), ("temporary files", Path(tempfile.gettempdir()))):
         if os.access(folder, os.W_OK):
-            yield Finding(subject, WELL, f"{folder} is writable")
+            yield Finding(subject, OK, f"{folder} is writable")
         else:
-            yield Finding(subject, FAULT, f"{folder} is not writable: use another folder, or change its permissions")
+            yield Finding(subject, BROKEN, f"{folder} is not writable: use another folder, or change its permissions")
     key = key_file()
     exists = next(folder for folder in (key, *key.parents) if folder.exists())
     if key.exists() and os.name != "nt" and key.stat().st_mode & 0o077:
-        yield Finding("signing key", FAULT, f"{key} is readable by others and therefore not used: chmod 600 {key}")
+        yield Finding("signing key", BROKEN, f"{key} is readable by others and therefore not used: chmod 600 {key}")
     elif not os.access(exists, os.R_OK if exists == key else os.W_OK):
         advice = "stored runs with your own functions then need --trust"
-        yield Finding("signing key", NOTE, f"{key} cannot be created or read: {advice}")
+        yield Finding("signing key", MISSING, f"{key} cannot be created or read: {advice}")
     else:
-        yield Finding("signing key", WELL, str(key) if exists == key else f"created at {key} when first needed")
+        yield Finding("signing key", OK, str(key) if exists == key else f"created at {key} when first needed")

@@ -1,4 +1,4 @@
-"""``zoviz doctor``: an installation that is well, and each fault with what to do."""
+"""``zoviz doctor``: an installation that works, and each fault with what to do."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def look(zoviz: Callable[..., Told]) -> Iterator[Callable[..., tuple[int, dict[s
 def test_an_installation_that_is_well(installed, look, folder: Path) -> None:
     installed("2.0")
     code, findings = look()
-    assert code == FINE and not [subject for subject, (state, _) in findings.items() if state == "FAULT"]
-    assert findings["Python"][0] == findings["zoviz"][0] == findings["exact replay"][0] == "well"
-    assert findings["extra arrays"][0] == "well"
+    assert code == FINE and not [subject for subject, (state, _) in findings.items() if state == "broken"]
+    assert findings["Python"][0] == findings["zoviz"][0] == findings["exact replay"][0] == "OK"
+    assert findings["extra arrays"][0] == "OK"
     state, sentence = findings["extra ghost"]
-    assert state == "note" and "no-such-package-anywhere" in sentence
+    assert state == "missing" and "no-such-package-anywhere" in sentence
     assert 'python -m pip install "zoviz[ghost]"' in sentence
     assert "none yet" in findings["store"][1] and not list(folder.glob("*.db"))
     assert not (folder / "settings").exists()
@@ -66,24 +66,24 @@ def test_an_installation_that_is_well(installed, look, folder: Path) -> None:
 def test_a_package_that_is_too_old_is_a_fault(installed, look) -> None:
     installed("99.0")
     code, findings = look()
-    assert code == FAILED and findings["zoviz"][0] == "FAULT"
+    assert code == FAILED and findings["zoviz"][0] == "broken"
     assert "numpy>=99.0, not " in findings["zoviz"][1] and "pip install" in findings["zoviz"][1]
 
 
 def test_a_store_that_is_whole_is_counted(look, zoviz: Callable[..., Told], small: str) -> None:
     code, findings = look()
-    assert code == FINE and findings["store"] == ("well", "1 runs in zoviz.db, all intact")
+    assert code == FINE and findings["store"] == ("OK", "1 runs in zoviz.db, all intact")
 
 
 @pytest.mark.parametrize("content", [b"no database at all, but text of some length" * 40])
 def test_a_damaged_store_is_a_fault(look, folder: Path, content: bytes) -> None:
     (folder / "zoviz.db").write_bytes(content)
     code, findings = look()
-    assert code == FAILED and findings["store"][0] == "FAULT" and "damaged" in findings["store"][1]
+    assert code == FAILED and findings["store"][0] == "broken" and "damaged" in findings["store"][1]
 
 
 def test_nothing_is_to_be_kept(look) -> None:
-    assert look("--store", "none")[1]["store"][0] == "well"
+    assert look("--store", "none")[1]["store"][0] == "OK"
 
 
 def test_a_key_that_others_can_read_is_a_fault(installed, look) -> None:
@@ -100,7 +100,7 @@ def test_a_key_that_others_can_read_is_a_fault(installed, look) -> None:
 def test_a_machine_that_does_not_repeat_is_a_fault(look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Run, "replay", lambda run: Run(run.problem, run.solver, replicas=2, iterations=3))
     code, findings = look()
-    assert code == FAILED and findings["exact replay"][0] == "FAULT"
+    assert code == FAILED and findings["exact replay"][0] == "broken"
 
 
 def test_no_browser_and_a_busy_port_are_notes(look, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The command ``zoviz doctor``: whether this installation is well."""
+"""The command ``zoviz doctor``: whether this installation works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class _Doctor(Command):
     name, order, help = "doctor", 3, "check this installation: versions, extras, browser, store, permissions"
     examples = """  zoviz doctor
   zoviz doctor --json
-A NOTE concerns something that only some people need. The exit code is 1 if there is a FAULT, else 0."""
+What is missing only some people need. The exit code is 1 if something is broken, else 0."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         store_option(parser)
@@ -20,14 +20,14 @@ A NOTE concerns something that only some people need. The exit code is 1 if ther
 
     def run(self, args: argparse.Namespace) -> int:
         """Print all findings."""
-        from zoviz.cli.checkup import FAULT, checkup
+        from zoviz.cli.checkup import BROKEN, checkup
 
         findings = list(checkup(args.store))
         if args.json:
             show([one._asdict() for one in findings])
         else:
             table(("CHECK", "", ""), findings)
-        return FAILED if any(one.state == FAULT for one in findings) else FINE
+        return FAILED if any(one.state == BROKEN for one in findings) else FINE
 
 
 COMMAND = _Doctor()

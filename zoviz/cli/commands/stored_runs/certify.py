@@ -16,7 +16,7 @@ class _Certify(Command):
     name, order, help = (
         "certify",
         25,
-        "tell by function values how sure a stored run's answer is, and how nearly stationary",
+        "say by function values how sure a stored run's answer is, and how nearly stationary",
     )
     examples = """  zoviz certify 3f2a                             f*, rows, worth of limits, residual: intervals
   zoviz certify 3f2a --repeats 16                four times the calls under noise, for half the floor
