@@ -214,14 +214,32 @@ def square_root(x: np.ndarray) -> float:
     return math.sqrt(1.0 - x[0])
 
 
-@pytest.mark.parametrize(
-    "constraint",
-    [
-        optimize.LinearConstraint([1.0], 0.0, 1.0, keep_feasible=True),
-        optimize.LinearConstraint([[1.0], [2.0]], 0.0, 1.0, keep_feasible=[False, True]),
-        optimize.NonlinearConstraint(square_root, 0.0, 1.0, keep_feasible=True),
-    ],
-)
-def test_constraints_that_may_never_be_violated_are_refused(constraint: Any) -> None:
-    with pytest.raises(ValueError, match="Expected keep_feasible=False in constraint 2, got True: bounds alone hold"):
-        minimize(square_root, [0.5], bounds=[(0.0, 1.0)], constraints=[square_root, constraint], max_calls=9)
+DISC = optimize.NonlinearConstraint(lambda x: x @ x, -np.inf, 1.0, keep_feasible=True)
+BAND = optimize.LinearConstraint([[1.0, 0.0], [1.0, 1.0]], [-np.inf, -0.5], [0.5, 1.2], keep_feasible=[False, True])
+
+
+def test_constraints_that_say_keep_feasible_hold_for_every_call() -> None:
+    asked = []
+
+    def f(x: np.ndarray) -> float:
+        asked.append(x.copy())
+        return float(-x[0] - 0.5 * x[1])
+
+    result = minimize(f, [0.1, 0.1], bounds=[(-2, 2)] * 2, constraints=[DISC, BAND], max_calls=200, stop="budget")
+    points = np.array(asked)
+    sums = points.sum(axis=1)
+    assert (np.square(points).sum(axis=1) <= 1.0).all() and (sums >= -0.5).all() and (sums <= 1.2).all()
+    assert (points[:, 0] > 0.5).any(), "the first row of the band is not kept"
+    assert result.x[0] == pytest.approx(0.5, abs=1e-4) and result.x[1] == pytest.approx(0.7, abs=1e-4)
+
+
+def test_which_rows_are_kept_follows_from_the_sizes_of_bounds() -> None:
+    free = optimize.NonlinearConstraint(lambda x: x, -1.0, [1.0, np.inf])
+    problem = BlackBox(f_at, [BAND, DISC, free], bounds=PAIRS, x0=[0.1, 0.1])
+    assert problem.m == 3 + 1 + 3
+    assert problem.kept_rows.tolist() == [True, False, True, True, False, False, False]
+    unsized = optimize.NonlinearConstraint(lambda x: x, -np.inf, 1.0)
+    with pytest.raises(ValueError, match="Expected lb or ub as an array in constraint 1, got numbers"):
+        assert BlackBox(f_at, [unsized, DISC], bounds=PAIRS, x0=[0.1, 0.1]).kept_rows.size
+    both = optimize.NonlinearConstraint(lambda x: x, -np.inf, 1.0, keep_feasible=True)
+    assert BlackBox(f_at, [both, DISC], bounds=PAIRS, x0=[0.1, 0.1]).kept_rows.all()

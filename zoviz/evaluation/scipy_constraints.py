@@ -65,10 +65,14 @@ class Between:
         Numbers, or k of them.
     name : str
         For sentences.
+    keep : bool or array_like of bool
+        Which of them are to hold for every call.
     """
 
-    def __init__(self, function: Callable[..., Any], lower: Any, upper: Any, name: str) -> None:
-        self._function, self._name = function, name
+    def __init__(
+        self, function: Callable[..., Any], lower: Any, upper: Any, name: str, keep: ArrayLike = False
+    ) -> None:
+        self._function, self._name, self._keep = function, name, np.asarray(keep, dtype=bool)
         self._lower, self._upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
         try:
             fits = bool((self._lower <= self._upper).all())
@@ -88,6 +92,29 @@ class Between:
         below, above = np.isfinite(lower), np.isfinite(upper)
         return np.concatenate([lower[below] - c[below], c[above] - upper[above]])
 
+    @property
+    def keeps(self) -> bool:
+        """Whether some of its rows are to hold for every call."""
+        return bool(self._keep.any())
+
+    @property
+    def all_alike(self) -> bool:
+        """Whether all are, or none."""
+        return bool(self._keep.all()) == self.keeps
+
+    @property
+    def rows(self) -> int | None:
+        """The number of its rows; None where a call alone tells it."""
+        sized = isinstance(self._function, Linear) or max(self._lower.ndim, self._upper.ndim, self._keep.ndim) > 0
+        return len(self.kept()) if sized else None
+
+    def kept(self) -> np.ndarray:
+        """Return which of its rows are to hold for every call, as far as the sizes of bounds and A tell how many."""
+        own = (self._function.rows,) if isinstance(self._function, Linear) else ()
+        shape = np.broadcast_shapes(self._lower.shape, self._upper.shape, self._keep.shape, own)
+        lower, upper, keep = (np.atleast_1d(np.broadcast_to(x, shape)) for x in (self._lower, self._upper, self._keep))
+        return np.concatenate([keep[np.isfinite(lower)], keep[np.isfinite(upper)]])
+
 
 class Linear:
     """The function x -> A x for A of shape (k, n)."""
@@ -95,6 +122,7 @@ class Linear:
     def __init__(self, matrix: Any) -> None:
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         self._matrix = np.atleast_2d(np.asarray(dense, dtype=float))
+        self.rows = len(self._matrix)
 
     def __call__(self, x: Array, *seed: int) -> Array:
         """Return A x, shape (k,), whatever the seed."""
@@ -106,12 +134,36 @@ class Linear:
 class Stacked:
     """A function that stacks the rows of several constraints."""
 
-    def __init__(self, parts: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, parts: Sequence[Between]) -> None:
         self._parts = tuple(parts)
 
     def __call__(self, x: Array, *seed: int) -> Array:
         """Return h(x), shape (m,)."""
         return np.concatenate([np.atleast_1d(part(x.copy(), *seed)) for part in self._parts])
+
+    @property
+    def keeps(self) -> bool:
+        """Whether some rows are to hold for every call (SciPy's ``keep_feasible``)."""
+        return any(part.keeps for part in self._parts)
+
+    def kept(self, m: int) -> np.ndarray:
+        """Return which of the m rows are, (m,) of bool.
+
+        Raises
+        ------
+        ValueError
+            Where the numbers of rows of several constraints are not known, and not all of them are kept or none.
+        """
+        if len({part.keeps for part in self._parts}) == 1 and all(part.all_alike for part in self._parts):
+            return np.full(m, self.keeps)
+        unsized = [i for i, part in enumerate(self._parts) if part.rows is None]
+        if len(unsized) > 1:
+            raise ValueError(
+                f"Expected lb or ub as an array in constraint {unsized[0] + 1}, got numbers, which do not tell how "
+                "many rows come before those with keep_feasible=True: give as many bounds as it has values."
+            )
+        rest = m - sum(part.rows or 0 for part in self._parts)
+        return np.concatenate([np.full(rest, part.keeps) if part.rows is None else part.kept() for part in self._parts])
 
 
 def stacked(constraints: Any) -> Stacked | None:
@@ -122,13 +174,13 @@ def stacked(constraints: Any) -> Stacked | None:
     constraints : constraint or sequence of constraints
         Each in one of these forms, told apart by their attributes: SciPy's ``LinearConstraint`` (A, lb, ub) and
         ``NonlinearConstraint`` (fun, lb, ub), a dict with ``type``, ``fun`` and perhaps ``args``, or a function whose
-        values are to be <= 0. An equality becomes two rows. Derivatives that they carry are not used.
+        values are to be <= 0. An equality becomes two rows. Derivatives that they carry are not used. With
+        ``keep_feasible`` they are to hold for every call.
 
     Raises
     ------
     ValueError
-        For anything else, with the number of the constraint; also for ``keep_feasible=True``: constraints are
-        violated on the way.
+        For anything else, with the number of the constraint.
     """
     single = isinstance(constraints, Mapping) or callable(constraints) or hasattr(constraints, "lb")
     try:
@@ -152,19 +204,15 @@ def functions(constraints: Any) -> Any:
     return constraints if plain else stacked(constraints)
 
 
-def _part(one: Any, name: str) -> Callable[..., Any]:
+def _part(one: Any, name: str) -> Between:
     if isinstance(one, Mapping):
         return _from_dict(one, name)
     if hasattr(one, "lb") and hasattr(one, "ub"):
-        if np.any(getattr(one, "keep_feasible", False)):
-            raise ValueError(
-                f"Expected keep_feasible=False in {name}, got True: bounds alone hold for every call, constraints for "
-                "the answer. Give limits of single variables as bounds, or leave keep_feasible out."
-            )
+        keep = getattr(one, "keep_feasible", False)
         if hasattr(one, "A"):
-            return Between(Linear(one.A), one.lb, one.ub, name)
+            return Between(Linear(one.A), one.lb, one.ub, name, keep)
         if callable(getattr(one, "fun", None)):
-            return Between(one.fun, one.lb, one.ub, name)
+            return Between(one.fun, one.lb, one.ub, name, keep)
     elif callable(one):
         return Between(one, -np.inf, 0.0, name)
     raise ValueError(f"Expected {name} as {FORMS}, got {one!r:.80}.")

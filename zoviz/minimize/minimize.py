@@ -14,9 +14,10 @@ from zoviz.core import defaults
 from zoviz.core.errors import leave_result
 from zoviz.core.types import Array
 from zoviz.evaluation.scipy_constraints import WithArguments, listed, stacked
-from zoviz.minimize.scipy_arguments import read, refuse, without_derivatives
+from zoviz.minimize.scipy_arguments import read, values_alone
 from zoviz.minimize.session import Session
 from zoviz.problems.base import Problem
+from zoviz.problems.user.base import kept_names
 from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.engine.confidence import CONFIDENT
 from zoviz.runs.engine.result import OptimizeResult
@@ -44,6 +45,7 @@ def minimize(
     seed: int = 0,
     noise: str | None = None,
     seeds: bool = False,
+    keep: str | Sequence[str] = "",
     workers: Any = None,
     timeout: float | None = None,
     on_error: str = "raise",
@@ -82,8 +84,8 @@ def minimize(
     constraints : constraint or sequence of constraints
         SciPy's ``LinearConstraint``, ``NonlinearConstraint`` and dicts (``'ineq'`` means >= 0, ``'eq'`` = 0), or
         functions h with h(x) <= 0. They become rows h <= 0, in order; of a two-sided one first the rows of ``lb``,
-        then those of ``ub``. Derivatives in them are not used. They are violated on the way: ``keep_feasible=True`` is
-        refused.
+        then those of ``ub``. Derivatives in them are not used. They are violated on the way, but for those with
+        ``keep_feasible=True``, which hold for every call as with ``keep``.
     tol : float, optional
         Relative accuracy of f that is enough for ``stop="confident"``; default 1e-6.
     callback : callable, optional
@@ -110,6 +112,9 @@ def minimize(
         Whether ``fun`` and constraints that are functions take a seed after x, ``fun(x, seed)``: a whole number below
         2^31 from which all their randomness follows. The points of a batch then share it, and so do the candidates for
         the answer in each round between them (common random numbers); with ``noise="independent"`` none do.
+    keep : str or sequence of str
+        ``"while searching"``: no call is outside of the constraints, from a start inside on; or the names of those of
+        which that holds, "h1" and so on, or the problem's own.
     workers, timeout, on_error
         As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means. For a
         number of workers and 25 (n + 1) calls or more ZOSQP fills its batches (its option ``parallel_calls``): more
@@ -171,11 +176,10 @@ def minimize(
     >>> result.success, round(result.fun, 2)
     (True, 1.0)
     """
-    refuse(integrality)
-    fun = without_derivatives(fun, jac, hess, hessp)
+    fun = values_alone(fun, jac, hess, hessp, integrality)
     own = read(options, {"max_calls": max_calls, "iterations": iterations, "seed": seed or None})
     given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
-    given |= {"scaled": scaled, "optimal_value": optimal_value, "seeds": seeds or None}
+    given |= {"scaled": scaled, "optimal_value": optimal_value, "seeds": seeds or None, "keep": keep or None}
     problem = _problem(fun, args, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
@@ -258,7 +262,11 @@ def _pose(fun: Callable[..., Any], bounds: Any, constraints: Any, joint: bool, g
     rows = stacked(constraints)
     if joint and rows is not None:
         raise ValueError("Expected the constraints from fun with joint=True, got others too: leave one of them out.")
-    params = {name: value for name, value in given.items() if name not in ("x0", "noise", "seeds") or value is not None}
+    params = {
+        name: value
+        for name, value in given.items()
+        if name not in ("x0", "noise", "seeds", "keep") or value is not None
+    }
     return BlackBox(fun, rows, bounds, joint=joint, **params)
 
 
@@ -281,6 +289,7 @@ def _taken(problem: Problem, own: Mapping[str, Any], given: Mapping[str, Any]) -
     usual = given["on_error"] == "raise", given["scaled"] is True
     unsaid = [name for name, as_usual in zip(("on_error", "scaled"), usual, strict=True) if as_usual]
     changes = {name: value for name, value in given.items() if value is not None and name not in unsaid}
+    changes |= {"keep": kept_names(changes["keep"])} if "keep" in changes else {}
     clone = problem.clone()
     for name in changes:
         if name not in problem.param:

@@ -28,7 +28,7 @@ class FirstValue:
         return self._function(x, *arguments)[0]
 
 
-def without_derivatives(fun: Any, jac: Any, hess: Any, hessp: Any) -> Any:
+def values_alone(fun: Any, jac: Any, hess: Any, hessp: Any, integrality: Any) -> Any:
     """Return the function to be minimised, with a warning where derivatives are given: values alone are used.
 
     Parameters
@@ -36,12 +36,23 @@ def without_derivatives(fun: Any, jac: Any, hess: Any, hessp: Any) -> Any:
     fun : callable or Problem
     jac, hess, hessp : object
         As SciPy takes them. With ``jac=True`` the function returns a pair, and the gradient in it is left out.
+    integrality : array_like, optional
+
+    Raises
+    ------
+    ValueError
+        For variables that are to stay integer; None and zeros are fine.
 
     Warns
     -----
     RuntimeWarning
         In SciPy's words, as its own methods without derivatives do.
     """
+    if integrality is not None and np.any(integrality):
+        raise ValueError(
+            "Expected continuous variables, got integrality: no method here keeps variables integer. Round in fun, or "
+            "use scipy.optimize.differential_evolution."
+        )
     given = {"gradient information (jac)": callable(jac) or jac is True}
     given |= {
         "Hessian information (hess)": callable(hess),
@@ -66,15 +77,6 @@ class ReadOptions(NamedTuple):
             figures = {"fun": result.fun, "maxcv": result.maxcv, "calls": result.calls, "iterations": result.nit}
             print("\n".join([result.message, *(f"{name:>12}: {value:.6g}" for name, value in figures.items())]))
         return result
-
-
-def refuse(integrality: Any) -> None:
-    """Refuse variables that are to stay integer; None and zeros are fine."""
-    if integrality is not None and np.any(integrality):
-        raise ValueError(
-            "Expected continuous variables, got integrality: no method here keeps variables integer. Round in fun, or "
-            "use scipy.optimize.differential_evolution."
-        )
 
 
 def read(options: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> ReadOptions:

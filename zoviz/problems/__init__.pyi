@@ -297,6 +297,7 @@ class BlackBox(_BlackBox):
     workers: Workers | None
     timeout: float | None
     on_error: Literal["raise", "fail"]
+    keep: str
     variable_names: Sequence[str] | None
     constraint_names: Sequence[str] | None
     seeds: bool
@@ -322,6 +323,7 @@ class BlackBox(_BlackBox):
         workers: Workers | None = None,
         timeout: float | None = None,
         on_error: Literal["raise", "fail"] = "raise",
+        keep: str = "",
         variable_names: Sequence[str] | None = None,
         constraint_names: Sequence[str] | None = None,
         seeds: bool = False,
@@ -470,6 +472,7 @@ class Executable(_Executable):
     workers: Workers | None
     timeout: float | None
     on_error: Literal["raise", "fail"]
+    keep: str
     variable_names: Sequence[str] | None
     constraint_names: Sequence[str] | None
     seeds: bool
@@ -497,6 +500,7 @@ class Executable(_Executable):
         workers: Workers | None = None,
         timeout: float | None = None,
         on_error: Literal["raise", "fail"] = "raise",
+        keep: str = "",
         variable_names: Sequence[str] | None = None,
         constraint_names: Sequence[str] | None = None,
         seeds: bool = False,

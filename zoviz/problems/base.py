@@ -133,6 +133,16 @@ class Problem(Noisy):
         """Name in its published collection, where values and starts are those published, else empty."""
         return ""
 
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether some constraint is to hold for every call: no point outside of it is asked for."""
+        return False
+
+    @property
+    def kept_rows(self) -> np.ndarray:
+        """Which constraints are, (m,) of bool."""
+        return np.zeros(self.m, dtype=bool)
+
     def build(self) -> Any:
         """Compute from the parameters everything that ``evaluate`` needs, and return it; kept as ``data``."""
         return ()

@@ -52,6 +52,14 @@ class Scaled(Problem):
             keeps_bounds=problem.keeps_bounds,
         )
 
+    @property
+    def keeps_rows(self) -> bool:
+        return self._problem.keeps_rows
+
+    @property
+    def kept_rows(self) -> np.ndarray:
+        return self._problem.kept_rows
+
     def clone(self) -> Self:
         """Return a clone around a clone of the problem."""
         return type(self)(self._problem.clone(), self._units)

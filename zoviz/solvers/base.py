@@ -55,6 +55,8 @@ class Solver(PublishedForm, Tuning, Theory):
     """Whether there is a region around the iterate to be drawn, which ``sketch`` tells."""
     reports_best: ClassVar[bool] = False
     """Whether, without noise, the point that the method reports is the best that it has queried."""
+    keeps_rows: ClassVar[bool] = False
+    """Whether no call leaves the constraints that a problem keeps while searching."""
     noise_rank: ClassVar[int] = 0
     """How well it suits values that are found to be noisy: 0 where it has no way of its own and goes on as it is."""
 
@@ -70,7 +72,21 @@ class Solver(PublishedForm, Tuning, Theory):
                 f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "
                 f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
             )
-        return self.missing_package or self._no_saddle_reason(problem) or self.unsupported_reason(problem)
+        return (
+            self.missing_package
+            or self._no_inside_reason(problem)
+            or self._no_saddle_reason(problem)
+            or self.unsupported_reason(problem)
+        )
+
+    def _no_inside_reason(self, problem: Problem) -> str | None:
+        """Return the sentence of a method that calls points outside of constraints for a problem that keeps some."""
+        if self.keeps_rows or not problem.keeps_rows:
+            return None
+        return (
+            f'Expected a method that keeps constraints "while searching", got {self.title or type(self).__name__}, '
+            "which calls points outside of them: choose ZOSQP, or leave keep out."
+        )
 
     def _no_saddle_reason(self, problem: Problem) -> str | None:
         """Return the sentence of a method that seeks a saddle point for a problem whose Lagrangian may have none."""

@@ -137,3 +137,10 @@ def test_a_run_may_be_certified_by_further_calls(zoviz: Callable[..., Told]) -> 
     assert plain.code == FINE and "\nKKT residual " in plain.out and "\nf*  " in plain.out
     assert "another digit would take about" in plain.out and made["certificate"]["certainty"]["calls"] == 64
     assert max(made["calls"]) <= 200, "they are not charged to the run"
+
+
+def test_constraints_are_kept_from_the_command_line(zoviz: Callable[..., Told]) -> None:
+    kept = zoviz("run", "beam_module:problem", "keep=while searching", "--calls", "60", "--quiet", "--json")
+    assert kept.code == FINE and "no call was outside of the constraints" in kept.out + kept.err
+    refused = zoviz("run", "beam_module:problem", "COBYLA", "keep=h1", "--calls", "60", "--quiet")
+    assert refused.code != FINE and "choose ZOSQP" in refused.err

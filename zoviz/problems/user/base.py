@@ -22,8 +22,15 @@ from zoviz.evaluation.scipy_constraints import Bounds, box, listed
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 
+WHILE_SEARCHING = "while searching"
+"""What ``keep`` says of constraints that hold for every call, not for the answer alone."""
 _REACHES = (1 / 64, 1 / 16, 1 / 4, 1.0)
 """Distances from a given start at which others are tried, as shares of the box."""
+
+
+def kept_names(keep: str | Sequence[str] | None) -> str:
+    """Return which constraints hold for every call, as ``keep`` has it: ``"while searching"``, or their names."""
+    return keep if isinstance(keep, str) else ", ".join(keep or ())
 
 
 class _EarlyValue(NamedTuple):
@@ -43,7 +50,7 @@ class Simulation(Problem):
 
     Parameters
     ----------
-    bounds, x0, m_constraints, workers, timeout, on_error, variable_names, constraint_names
+    bounds, x0, m_constraints, workers, timeout, on_error, keep, variable_names, constraint_names
         As for ``BlackBox``.
     """
 
@@ -95,6 +102,12 @@ class Simulation(Problem):
         label="On an error",
         doc="raise: what the function raises ends the run. fail: the point counts as failed.",
     )
+    keep = param.String(
+        default="",
+        label="Keep constraints",
+        doc='"while searching": no call is outside of the constraints, by a method that can see to it; or the names, '
+        "h1, h2 ... where they have none, of those of which that holds. Blank: they hold for the answer.",
+    )
     variable_names: param.Parameter[Sequence[str] | None] = param.Parameter(
         default=None,
         precedence=-1,
@@ -129,7 +142,9 @@ class Simulation(Problem):
     domain: Box
 
     def __init__(self, **params: Any) -> None:
-        super().__init__(**params | {name: listed(params[name]) for name in ("bounds", "x0") if name in params})
+        params |= {name: listed(params[name]) for name in ("bounds", "x0") if name in params}
+        params |= {"keep": kept_names(params["keep"])} if "keep" in params else {}
+        super().__init__(**params)
         self._declare_noise()
         self._early_values: dict[int, _EarlyValue] = {}
         self._m = self.m_constraints
@@ -234,6 +249,31 @@ class Simulation(Problem):
         return out[0], out[1]
 
     @property
+    def keeps_rows(self) -> bool:
+        """Whether some constraint is to hold for every call."""
+        return bool(self.keep)
+
+    @property
+    def kept_rows(self) -> np.ndarray:
+        """Which constraints are, (m,) of bool, as ``keep`` says.
+
+        Raises
+        ------
+        ValueError
+            For a name that no constraint has.
+        """
+        names = self.labels[1]
+        if self.keep == WHILE_SEARCHING:
+            return np.ones(len(names), dtype=bool)
+        kept = [name.strip() for name in self.keep.split(",") if name.strip()]
+        if unknown := [name for name in kept if name not in names]:
+            raise ValueError(
+                f'Expected keep="{WHILE_SEARCHING}", or names of constraints, got {unknown[0]!r}: they are '
+                f"{', '.join(names) or 'none'}."
+            )
+        return np.isin(names, kept)
+
+    @property
     def start(self) -> Array:
         """The point x0, or one amid the box in which starts are drawn, (n,)."""
         return self._start if self._start is not None else self.domain.sample(np.full(self.n, 0.5))
@@ -310,7 +350,7 @@ class Simulation(Problem):
         with closing(self._outcomes(self._tasks(place[None], xi))) as outcomes:
             return next(outcomes)[1]
 
-    def keep(self, place: Array, outcome: Evaluation | Failure, xi: np.ndarray | None = None) -> None:
+    def keep_value(self, place: Array, outcome: Evaluation | Failure, xi: np.ndarray | None = None) -> None:
         """Keep the outcome of a call that was made ahead, at a place (n,) with seed xi (1,), for the run that asks."""
         seed = int(seeds_of_points(xi, 1)[0])
         self._early_values[id(outcome)] = _EarlyValue(place.copy(), seed, outcome, self._functions)

@@ -52,6 +52,10 @@ class BlackBox(Simulation):
     keeps_bounds : bool
         Whether the bounds hold for every call (default). False lets differences and other libraries' steps look
         outside, as the methods are published.
+    keep : str or sequence of str
+        ``"while searching"``: no call is outside of the constraints, by a method that can see to that, from a start
+        inside on; or the names of those of which it holds (h1, h2 ... where they have none). SciPy's forms say the same
+        by ``keep_feasible=True``.
     workers : int, executor or map-like callable, optional
         Who evaluates the points of a batch in parallel: so many processes (-1: one per core), anything with
         ``submit`` (``concurrent.futures``; Dask's ``client.get_executor()``), or anything called as ``map`` is.
@@ -165,11 +169,11 @@ class BlackBox(Simulation):
         value = self._evaluator.once(self.call(None), task)
         if isinstance(value, Evaluation):
             self._m = len(value.h)
-            self.keep(place, value, xi)
+            self.keep_value(place, value, xi)
             return self._m
         # The objective may fail where the constraints do not; a run that meets the same error says so itself.
         if self.on_error == "fail":
-            self.keep(place, value, xi)
+            self.keep_value(place, value, xi)
         alone = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), task)
         if isinstance(alone, Failure):
             alone.error.add_note("The call was to count the constraints: with m given it is not needed.")
@@ -182,6 +186,15 @@ class BlackBox(Simulation):
         if isinstance(value, Evaluation):
             self._m = len(value.h)
         return value
+
+    @property
+    def keeps_rows(self) -> bool:
+        return super().keeps_rows or (isinstance(self.constraints, Stacked) and self.constraints.keeps)
+
+    @property
+    def kept_rows(self) -> np.ndarray:
+        own = super().kept_rows
+        return own | self.constraints.kept(self.m) if isinstance(self.constraints, Stacked) else own
 
     @property
     def _functions(self) -> tuple[Any, ...]:

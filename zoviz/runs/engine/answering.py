@@ -55,7 +55,7 @@ class Simulation(Protocol):
     def probe(self, place: Array, xi: np.ndarray | None = None) -> Evaluation | Failure:
         """Evaluate at a place (n,) by one call."""
 
-    def keep(self, place: Array, outcome: Evaluation | Failure, xi: np.ndarray | None = None) -> None:
+    def keep_value(self, place: Array, outcome: Evaluation | Failure, xi: np.ndarray | None = None) -> None:
         """Keep the outcome of a call for the run that asks for it."""
 
 
@@ -229,13 +229,13 @@ class Answering(RunObserver):
         else:
             self.facts = Facts(noisy, calls, len(kept))
             for outcome in kept:
-                self._own.keep(*outcome)
+                self._own.keep_value(*outcome)
         return place[None], Evaluation(value.f[None], value.h[None])
 
     def _first_values(self) -> list[tuple[Array, Evaluation | Failure, np.ndarray | None]]:
         """Return the run's first starts (n,), to the one that has a value, their outcomes, and the seeds it draws."""
         problem, streams, xi = self._problem, Streams(self._seed, 1), None
-        most = start.tries((self._max_calls - REPEATS - RETREATS) // self._replicas)
+        most = start.tries(problem, (self._max_calls - REPEATS - RETREATS) // self._replicas)
         kept: list[tuple[Array, Evaluation | Failure, np.ndarray | None]] = []
         starts = start.candidates(problem, Streams(self._seed, self._replicas))
         for x, new in islice(starts, min(self._max_calls, 1 + most)):
@@ -250,6 +250,7 @@ class Answering(RunObserver):
                 if self._own is not None and self._own.on_error == "raise" and not value.counted:
                     raise value.error
             elif value.finite:
+                start.refuse_outside(problem, value.h)
                 break
         return kept
 

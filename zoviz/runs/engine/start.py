@@ -20,8 +20,10 @@ _ATTEMPTS = 10 * _MOST
 """Starts that are made for that: in a small box, or one whose middle is the start, many are the same."""
 
 
-def tries(calls: int | None) -> int:
-    """Return how many other starts are tried at most, by the budget of calls of a replica."""
+def tries(problem: Problem, calls: int | None) -> int:
+    """Return how many other starts are tried at most, by the budget of calls of a replica; 0 where rows are kept."""
+    if problem.keeps_rows:
+        return 0
     return _MOST if calls is None else min(_MOST, max(_FEWEST, calls // _SHARE))
 
 
@@ -49,7 +51,7 @@ def count_constraints(problem: Problem, seed: int, replicas: int, calls: int | N
     if not problem.partial:
         return
     tried, xi = 0, problem.draw(0, Streams(seed, 1))
-    for x, new in islice(candidates(problem, Streams(seed, replicas)), 1 + tries(calls)):
+    for x, new in islice(candidates(problem, Streams(seed, replicas)), 1 + tries(problem, calls)):
         if new[0]:
             tried += 1
             if problem.count_constraints(x[0], xi):
@@ -79,6 +81,26 @@ def no_value(problem: Problem, tried: int, last: Evaluation | Failure | None = N
     return error
 
 
+def refuse_outside(problem: Problem, h: Array) -> None:
+    """Refuse a start whose rows h (..., m) are outside of constraints that are kept while searching.
+
+    Raises
+    ------
+    ValueError
+        With the first such row.
+    """
+    if not problem.keeps_rows:
+        return
+    largest = np.fmax.reduce(np.atleast_2d(h), axis=0)
+    outside = np.flatnonzero(problem.kept_rows & (largest > 0.0))
+    if outside.size:
+        name = problem.labels[1][outside[0]]
+        raise ValueError(
+            f"Expected a start inside the constraints that are kept while searching, got {name} = "
+            f"{largest[outside[0]]:.6g}: begin where it is at most 0, or leave it out of those that are kept."
+        )
+
+
 def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | None) -> tuple[Array, str]:
     """Return starts (R, n) in the user's units, with values where any are found, and a sentence on those replaced.
 
@@ -86,6 +108,8 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
     ------
     OracleError
         Where no replica has a start with a value.
+    ValueError
+        For a start outside of constraints that are kept while searching.
     """
     starts = candidates(problem, streams)
     x0, everyone = next(starts)
@@ -93,9 +117,10 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
         return x0, ""
     missing, tried = np.ones(len(x0), dtype=bool), np.zeros(len(x0), dtype=np.int64)
     try:
-        for x, new in chain([(x0, everyone)], islice(starts, tries(calls))):
+        for x, new in chain([(x0, everyone)], islice(starts, tries(problem, calls))):
             due = missing & new
             value = oracle.probe(x, due)
+            refuse_outside(problem, value.h)
             tried += due
             found = due & value.finite
             x0, missing = np.where(found[:, None], x, x0), missing & ~found

@@ -159,8 +159,8 @@ def present(
     by 1 where it is 0, and where a row is all round-off. A constraint matters where it is 0, and on the way there it
     changes by |h_i(x^0)|, so by a quarter of that over a quarter of the way, if evenly: one that is flat around the
     start would otherwise count a thousandfold where it is not. 5 calls per replica; where the budget does not cover
-    them, values stay as they are. The figures of the first start that is defined serve every replica, so that its
-    course does not depend on how many others follow.
+    them, or constraints are to hold for every call, values stay as they are. The figures of the first start that is
+    defined serve every replica, so that its course does not depend on how many others follow.
 
     The oracle gets the sizes that tolerances are relative to, too: ``_row_sizes``.
 
@@ -178,7 +178,8 @@ def present(
     Benchmarks usually divide by max(1, |f(x0)|) instead. That leaves a problem in small units as it is, and
     it is blind to the part of f that matters where f carries a constant; changes see both.
     """
-    if not oracle.affords(np.full(oracle.calls.shape, 2 + _PROBES)).all():  # a call is left for the method
+    few = not oracle.affords(np.full(oracle.calls.shape, 2 + _PROBES)).all()  # a call is left for the method
+    if few or problem.keeps_rows:
         oracle.judge_by(np.ones(oracle.m))
         return present_again(problem, oracle, 0.0, 1.0, np.ones(oracle.m))
     fixed = _fixed()

@@ -123,6 +123,8 @@ class Portfolio(Solver):
 
     title = "Portfolio"
     reports_best = True
+    keeps_rows = True
+    """A member that does not keep them is passed over."""
 
     first: Part[Any] = Part(MEMBERS, default=ZOSQP(), label="First", doc="The member that begins.")
     second: Part[Any] = Part(MEMBERS, default=SLSQP(), label="Second", doc="The member that follows.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -52,8 +52,27 @@ class Step(NamedTuple):
         return float(multipliers.max(initial=0.0))
 
 
+class Balls(NamedTuple):
+    """Rows that have to hold: c + A d + doubt |d| + bend |lengths * d|^2 <= 0, with |d| by entries.
+
+    Attributes
+    ----------
+    bend : Array, shape (m,)
+        NaN of rows that need not.
+    lengths : Array, shape (n,)
+    doubt : Array, shape (m, n)
+    """
+
+    bend: Array
+    lengths: Array
+    doubt: Array
+
+
 class Linearisation(NamedTuple):
-    """A quadratic model of f, linear models c + A d of h, and the box of d: shapes (n, n), (n,), (m, n), (m,), (n,)."""
+    """A quadratic model of f, linear models c + A d of h, and the box of d: shapes (n, n), (n,), (m, n), (m,), (n,).
+
+    ``balls`` are of rows that have to hold; None where none have to.
+    """
 
     hessian: Array
     gradient: Array
@@ -61,6 +80,7 @@ class Linearisation(NamedTuple):
     value: Array
     lower: Array
     upper: Array
+    balls: Balls | None = None
 
 
 def solve(model: Linearisation, penalty: float, tolerance: float = TOLERANCE) -> Step:
@@ -73,7 +93,9 @@ def solve(model: Linearisation, penalty: float, tolerance: float = TOLERANCE) ->
     """
     import clarabel
 
-    hessian, gradient, jacobian, value, lower, upper = model
+    hessian, gradient, jacobian, value, lower, upper, balls = model
+    if balls is not None:
+        return _solve_inside(model, balls, penalty, tolerance)
     n = len(gradient)
     reach = np.maximum(np.abs(lower), np.abs(upper))
     rows = np.flatnonzero(value + np.abs(jacobian) @ reach > 0.0)
@@ -82,16 +104,13 @@ def solve(model: Linearisation, penalty: float, tolerance: float = TOLERANCE) ->
     q = len(rows)
     cost = np.concatenate([gradient / size, penalty / size * scale])
     limits = np.concatenate([-value[rows] / scale, np.zeros(q), upper, -lower])
-    settings = clarabel.DefaultSettings()
-    settings.verbose, settings.max_iter = False, _ITERATIONS
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     solution = clarabel.DefaultSolver(
         _quadratic(hessian / size, q),
         cost,
         _constraints(jacobian[rows] / scale[:, None], n),
         limits,
         [clarabel.NonnegativeConeT(len(limits))],
-        settings,
+        _settings(tolerance),
     ).solve()
     point, multipliers = np.asarray(solution.x), np.zeros(len(value))
     if not np.isfinite(point).all():
@@ -99,6 +118,75 @@ def solve(model: Linearisation, penalty: float, tolerance: float = TOLERANCE) ->
     d = np.minimum(np.maximum(point[:n], lower), upper)
     multipliers[rows] = np.maximum(0.0, np.nan_to_num(np.asarray(solution.z)[:q])) * size / scale
     return Step(d, multipliers, float(np.maximum(value + jacobian @ d, 0.0).sum()), penalty)
+
+
+def _solve_inside(model: Linearisation, balls: Balls, penalty: float, tolerance: float) -> Step:
+    r"""Solve the programme with rows that have to hold, for y = d / r, r the reach of the box.
+
+    With bounds v of |y| by entries, and one t of a second-order cone for the square, of all these rows together:
+
+    .. math:: A y + c + E v + b\, t \le 0, \quad |y| \le v, \quad
+              t \ge |l \circ y|^2 \iff (t + 1,\, t - 1,\, 2\, l \circ y) \in \mathcal{Q}
+    """
+    import clarabel
+    from scipy.sparse import csc_matrix
+
+    n, m, kept = len(model.gradient), len(model.value), ~np.isnan(balls.bend)
+    reach, longest = float(np.maximum(np.abs(model.lower), np.abs(model.upper)).max()), balls.lengths.max()
+    jacobian, gradient, hessian = model.jacobian * reach, model.gradient * reach, model.hessian * reach**2
+    bend = np.where(kept, balls.bend, 0.0) * (longest * reach) ** 2
+    scale = np.max([np.abs(jacobian).max(axis=1, initial=_TINY), bend, np.abs(model.value)], axis=0)
+    size = max(_TINY, np.abs(gradient).max(initial=0.0), np.abs(np.diag(hessian)).max(initial=0.0))
+    slack, one = np.eye(m)[:, ~kept], np.eye(n)
+    q = slack.shape[1]
+    # The columns are those of y, v, the slacks and t; v and t are bounded too, so that none is free at 0.
+    linear = np.concatenate(
+        [
+            np.column_stack([jacobian / scale[:, None], balls.doubt * reach / scale[:, None], -slack, bend / scale]),
+            np.column_stack([one, -one, np.zeros((n, q + 1))]),
+            np.column_stack([-one, -one, np.zeros((n, q + 1))]),
+            np.column_stack([one, np.zeros((n, n + q + 1))]),
+            np.column_stack([-one, np.zeros((n, n + q + 1))]),
+            np.column_stack([np.zeros((q, 2 * n)), -np.eye(q), np.zeros(q)]),
+            np.column_stack([np.zeros((n, n)), one, np.zeros((n, q + 1))]),
+            np.append(np.zeros(2 * n + q), 1.0)[None],
+        ]
+    )
+    cone = np.zeros((n + 2, 2 * n + q + 1))
+    cone[:2, -1], cone[2:, :n] = -1.0, -2.0 * np.diag(balls.lengths / longest)
+    limits = [-model.value / scale, np.zeros(2 * n), model.upper / reach, -model.lower / reach, np.zeros(q)]
+    limits += [np.full(n, 2.0), [2.0 * n], [1.0, -1.0], np.zeros(n)]
+    cost = np.concatenate([gradient / size, np.zeros(n), penalty / size * scale[~kept], [0.0]])
+    square = np.zeros((len(cost), len(cost)))
+    square[:n, :n] = np.triu(hessian / size + _RIDGE * one)
+    solution = clarabel.DefaultSolver(
+        csc_matrix(square),
+        cost,
+        csc_matrix(np.concatenate([linear, cone])),
+        np.concatenate(limits),
+        [clarabel.NonnegativeConeT(len(linear)), clarabel.SecondOrderConeT(n + 2)],
+        _settings(tolerance),
+    ).solve()
+    point = np.asarray(solution.x)
+    if not np.isfinite(point).all():
+        return Step(np.zeros(n), np.zeros(m), float(np.maximum(model.value, 0.0).sum()), penalty)
+    d = np.minimum(np.maximum(reach * point[:n], model.lower), model.upper)
+    near = 10.0 * float(np.abs(d).max())
+    if 0.0 < near < 0.1 * reach:  # again, for as many digits of a short step
+        nearer = model._replace(lower=np.maximum(model.lower, -near), upper=np.minimum(model.upper, near))
+        return _solve_inside(nearer, balls, penalty, tolerance)
+    multipliers = np.maximum(0.0, np.nan_to_num(np.asarray(solution.z)[:m])) * size / scale
+    return Step(d, multipliers, float(np.maximum(model.value + model.jacobian @ d, 0.0).sum()), penalty)
+
+
+def _settings(tolerance: float) -> Any:
+    """Return the library's settings for a programme."""
+    import clarabel
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_iter = False, _ITERATIONS
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
+    return settings
 
 
 def steered(

@@ -15,8 +15,9 @@ from zoviz.solvers.restart_rules import longest_run
 from zoviz.solvers.sqp import ahead, derivatives
 from zoviz.solvers.sqp.ahead import Ahead
 from zoviz.solvers.sqp.failures import Failures
+from zoviz.solvers.sqp.interior import Interior
 from zoviz.solvers.sqp.last_calls import last_calls
-from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
+from zoviz.solvers.sqp.situation import NONE_KEPT, Asks, Space, StepContext, elsewhere
 from zoviz.solvers.sqp.sqp_run import Promise, SQPRun
 
 
@@ -90,10 +91,11 @@ class Exact:
     plateau: bool = False
 
     @classmethod
-    def start(cls, x: Array, value: Array, penalty: float) -> Exact:
-        """Return the arm at a start x (n,) with values (1 + m,); +inf where they are not finite."""
+    def start(cls, x: Array, value: Array, penalty: float, kept: np.ndarray = NONE_KEPT) -> Exact:
+        """Return the arm at a start x (n,) with values (1 + m,), +inf where not finite; some rows (m,) are kept."""
         m = len(value) - 1
         run = SQPRun.start(x, value, m, 1.0, penalty)
+        run.interior = Interior.of(kept) if kept.any() else None
         return cls(
             run,
             x,
@@ -149,6 +151,8 @@ class Exact:
                     return context
             if accepted:
                 continue
+            if run.interior is not None:
+                context = yield from self._touch(run.interior, context, box)
             behind = self.runs > 1 and run.is_behind(self.best_value, box)
             if run.is_restored(c) or run.is_lost(box) or behind or not run.polish(c):
                 return context
@@ -190,6 +194,20 @@ class Exact:
         values, context = yield from self._values(purpose, point[None], context, box, guesses)
         return values[0], context
 
+    def _touch(self, interior: Interior, context: StepContext, box: Space) -> Asks:
+        """Ask for the value so near to rows that are kept that no room is left for differences; return the context.
+
+        It may be the answer, but nothing goes on from there.
+        """
+        run, space, context = self.run, box.scaled(self.run.length), (yield from fresh(context))
+        run.interior = interior._replace(least=0.0)
+        promise, point = run.solve(space, context.settings.trust_scale), run.ahead(space)
+        run.interior = interior
+        if promise.decrease > box.constants.flat * max(1.0, abs(run.merit(run.value))):
+            values = yield "trial", point[None]
+            context.used, run.interior = True, interior.take(point[None], values)
+        return context
+
     def _derivatives(self, context: StepContext, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for differences around x: its slopes, and before a first Hessian curvatures, (n, 1 + m) each."""
         run, space = self.run, box.scaled(self.run.length)
@@ -201,6 +219,9 @@ class Exact:
         if not run.central:
             self._judge_rounding(values, quantum, box.constants.seen)
         slopes = derivatives.quotients(run.value, values, steps)
+        if run.interior is not None:  # the other side may be outside
+            slopes = np.where(np.isfinite(slopes), slopes, 0.0)
+            run.interior = run.interior.take_slopes(run.x, run.value, slopes, steps, space.scale)
         missing = np.asarray(~np.isfinite(slopes).all(axis=1))
         if missing.any() and self.verdict != "rough":
             mirrored = derivatives.mirror_points(run.x, steps, missing, space)
@@ -214,7 +235,7 @@ class Exact:
         c = space.constants
         end = derivatives.line_points(self.run.x, space, context.generator, c.farthest_probe / c.line_calls)[-1]
         shares = np.geomspace(c.nearest_probe / c.farthest_probe, 1.0, c.line_calls)
-        line = self.run.x + shares[:, None] * (end - self.run.x)
+        line = self._line(self.run.x + shares[:, None] * (end - self.run.x))
         values, context = yield from self._values("line", line, context, space)
         self.seen = np.concatenate([self.seen, values[np.isfinite(values).all(axis=1)]])
         return context
@@ -249,7 +270,8 @@ class Exact:
                 self.multipliers = run.multipliers
             while context.left < len(unknown) + more:
                 others = last_calls(run, self.best, self.best_value, context, space)
-                self._keep_best(others, (yield "last calls", others), space)
+                others = others if run.interior is None else run.interior.within(others)
+                self._keep_best(others, self._inside(others, (yield "last calls", others)), space)
                 context = yield
             values[~known] = yield from self._with_guesses(purpose, unknown, guesses, context, space)
         run.spent += len(values)
@@ -257,6 +279,8 @@ class Exact:
             self.failures = self.failures.add_differences(values)
         else:
             self.failures = self.failures.add(points, values)
+        if run.interior is not None and purpose != "differences":
+            values = run.interior.refused(values)
         return values, context
 
     def _with_guesses(
@@ -268,10 +292,23 @@ class Exact:
             batch = np.concatenate([points, guesses[:room]])
         values = yield purpose, batch
         context.used = True
-        self._keep_best(batch, values, space)
+        self._keep_best(batch, self._inside(batch, values), space)
         if len(batch) > len(points):
             self.ahead = self.ahead.add(batch[len(points) :], values[len(points) :])
         return values[: len(points)]
+
+    def _inside(self, points: Array, values: Array) -> Array:
+        """Learn of rows that are kept by values (q, 1 + m) at points (q, n), and return them: outside as failed."""
+        interior = self.run.interior
+        if interior is None:
+            return values
+        self.run.interior = interior.take(points, values)
+        return interior.refused(values)
+
+    def _line(self, points: Array) -> Array:
+        """Return points (q, n) on a line from the present one, nearer to it where rows that are kept would not hold."""
+        run = self.run
+        return points if run.interior is None else run.interior.line(run.x, run.value, points)
 
     def _keep_best(self, points: Array, values: Array, space: Space) -> None:
         best, best_value = best_of(self.best, self.best_value, points, values, space.tolerance)
@@ -285,10 +322,10 @@ class Exact:
         """
         c, levels = space.constants, []
         for spacing in (c.line_spacing, c.finer * c.line_spacing):
-            points = derivatives.line_points(self.run.x, space, context.generator, spacing)
+            points = self._line(derivatives.line_points(self.run.x, space, context.generator, spacing))
             values = yield "line", points
             context.used = True
-            self._keep_best(points, values, space)
+            self._keep_best(points, self._inside(points, values), space)
             levels.append(derivatives.noise_level(np.concatenate([self.run.value[None], values])))
             rough = (levels[-1] > c.roughness * self.steepest) & (levels[-1] >= c.lasting * levels[0])
             if not rough.any():
@@ -339,7 +376,9 @@ class Exact:
                 place = elsewhere(self.runs, self.best, space.scaled(last.length), generator)
                 if not self.failures.expects(place, space.scale):
                     break
+            place = place if last.interior is None else last.interior.within(place[None])[0]
             self.run = SQPRun.start(place, np.empty(0), m, radius, penalty)
+        self.run.interior = last.interior
         self.runs += 1
 
     def _note_end(self, space: Space) -> None:

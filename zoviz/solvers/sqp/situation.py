@@ -18,6 +18,10 @@ Asks = Generator[Any, Any, Any]
 """A part of a loop (``zoviz.solvers.batches``), which asks for values before it returns."""
 
 
+NONE_KEPT = np.zeros(0, dtype=bool)
+"""No row has to hold for every call."""
+
+
 class Space(NamedTuple):
     """The free variables of one replica; those that equal bounds fix are kept from both arms.
 
@@ -29,6 +33,8 @@ class Space(NamedTuple):
         Largest h that counts as feasible.
     constants : SQPConstants
         Of the method.
+    kept : ndarray of bool, shape (m,)
+        Rows that are to hold for every call.
     """
 
     lower: Array
@@ -37,6 +43,7 @@ class Space(NamedTuple):
     start: Array
     tolerance: Array
     constants: SQPConstants = STANDARD
+    kept: np.ndarray = NONE_KEPT
 
     @property
     def n(self) -> int:
@@ -100,7 +107,9 @@ class StepContext:
         return np.random.default_rng(self.seed)
 
 
-def space_of(box: Box, start: Array, tolerance: Array, constants: SQPConstants = STANDARD) -> Space:
+def space_of(
+    box: Box, start: Array, tolerance: Array, constants: SQPConstants = STANDARD, kept: np.ndarray = NONE_KEPT
+) -> Space:
     """Return the free variables of a box, in the units of ``unit_lengths``.
 
     Parameters
@@ -109,9 +118,11 @@ def space_of(box: Box, start: Array, tolerance: Array, constants: SQPConstants =
     start : Array, shape (n,)
     tolerance : Array, shape (m,)
     constants : SQPConstants
+    kept : ndarray of bool, shape (m,)
+        Rows that are to hold for every call; empty: none.
     """
     lower, upper, x0 = box.lower[box.variable], box.upper[box.variable], start[box.variable]
-    return Space(lower, upper, unit_lengths(lower, upper, x0), x0, tolerance, constants)
+    return Space(lower, upper, unit_lengths(lower, upper, x0), x0, tolerance, constants, kept)
 
 
 def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generator) -> Array:

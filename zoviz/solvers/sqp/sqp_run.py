@@ -13,7 +13,8 @@ from zoviz.solvers import differences
 from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.sqp import derivatives, elastic_qp
 from zoviz.solvers.sqp.constants import SQPConstants
-from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
+from zoviz.solvers.sqp.elastic_qp import Balls, Linearisation, Step
+from zoviz.solvers.sqp.interior import Interior
 from zoviz.solvers.sqp.situation import Space
 
 
@@ -57,6 +58,8 @@ class SQPRun:
         Normal and offset of the plane beyond which calls are expected to fail; empty where none is.
     whole : bool
         Whether the last accepted step was taken as a whole.
+    interior : Interior or None
+        What is known of rows that are kept; None where none are.
     curved, moved : Array, shape (n,)
         Whether slopes along a variable have changed from one point to the next, and whether it has moved noticeably.
     """
@@ -80,6 +83,7 @@ class SQPRun:
     spent: int = 0
     wall: Array = field(default_factory=lambda: np.empty(0))
     whole: bool = True
+    interior: Interior | None = None
 
     @classmethod
     def start(
@@ -123,7 +127,10 @@ class SQPRun:
     def offsets(self, space: Space, x: Array) -> derivatives.Offsets:
         """Return the steps of the differences at x (n,)."""
         relative = np.full(space.n, differences.CENTRAL if self.central else differences.FORWARD)
-        return derivatives.offsets(x, space, relative, self.central)
+        steps = derivatives.offsets(x, space, relative, self.central)
+        if self.interior is None or not len(self.value):
+            return steps
+        return self.interior.offsets(x, self.value, steps, space)
 
     def model(self, space: Space, trust_scale: float, value: Array) -> Linearisation:
         """Return the programme of a step from x in scaled variables, with these values (m,) of the constraints.
@@ -135,15 +142,29 @@ class SQPRun:
         lower = np.maximum(-radius, (space.lower - self.x) / space.scale)
         upper = np.minimum(radius, (space.upper - self.x) / space.scale)
         jacobian = self.slopes[:, 1:].T * space.scale
+        if self.interior is not None:  # whatever a correction has for them
+            value, kept = value.copy(), self.interior.rows
+            value[kept - 1] = self.interior.room / self.size[kept]
         if len(self.wall):  # a row more
             normal, level = self.wall[:-1] * space.scale, self.wall[:-1] @ self.x - self.wall[-1]
             size = np.abs(normal).max()
             jacobian, value = np.vstack([jacobian, -normal / size]), np.append(value, -level / size)
-        return Linearisation(self.hessian, gradient, jacobian, value, lower, upper)
+        return Linearisation(self.hessian, gradient, jacobian, value, lower, upper, self._balls(space, len(value)))
+
+    def _balls(self, space: Space, rows: int) -> Balls | None:
+        """Return the curvatures of the rows that are kept, in units of ``size``, among so many rows."""
+        if self.interior is None:
+            return None
+        kept, bend = self.interior.rows, np.full(rows, np.nan)
+        bend[kept - 1] = 0.5 * self.interior.curvature / self.size[kept]
+        lengths, doubt = space.scale / self.interior.scale, np.zeros((rows, len(self.x)))
+        doubt[kept - 1] = self.interior.doubt * lengths / self.size[kept, None]
+        return Balls(bend, lengths, doubt)
 
     def ahead(self, space: Space) -> Array:
         """Return the point that the present step leads to, (n,)."""
-        return space.clip(self.x + space.scale * self.step.d)
+        point = space.clip(self.x + space.scale * self.step.d)
+        return point if self.interior is None else self.interior.within(point[None])[0]
 
     def solve(self, space: Space, trust_scale: float) -> Promise:
         """Make the next step, set the penalty by it, and return what it promises."""
@@ -155,6 +176,8 @@ class SQPRun:
             self.hessian, self.fresh = self._flat(identity), True
         model = self.model(space, trust_scale, h)
         step = elastic_qp.steered(model, self.penalty, c.largest_penalty, c.least_violation, c.exactness)
+        if self.interior is not None:
+            step = self._inside(step, model, space)
         self.step = step = step._replace(multipliers=step.multipliers[: len(h)])
         largest, violation, self.penalty = step.largest_multiplier, float(np.maximum(h, 0.0).sum()), step.penalty
         if self.penalty < 1.1 * largest:
@@ -163,6 +186,12 @@ class SQPRun:
             self.penalty = max(2.0 * largest, 1e-2, self.penalty / 2.0)
         slope = float(self.penalty * (violation - step.violation) - model.gradient @ step.d)
         return Promise(slope - 0.5 * float(step.d @ self.hessian @ step.d), slope)
+
+    def _inside(self, step: Step, model: Linearisation, space: Space) -> Step:
+        """Return as much of a step as is surely inside of the rows that are kept."""
+        self.step = step
+        d = (self.ahead(space) - self.x) / space.scale
+        return step._replace(d=d, violation=float(np.maximum(model.value + model.jacobian @ d, 0.0).sum()))
 
     def is_poor(self, value: Array, promise: float, c: SQPConstants) -> bool:
         """Return whether a step fell short because of constraints that curve, so that a correction may serve."""

@@ -11,6 +11,7 @@ import numpy as np
 import param
 
 from zoviz.core.defaults import calls_for
+from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -62,7 +63,7 @@ class Replica:
             return
         if self.exact is None and self.noisy is None:
             context = yield ANEW
-            exact = Exact.start(space.start, self.first, context.settings.penalty)
+            exact = Exact.start(space.start, self.first, context.settings.penalty, space.kept)
             around = ahead.around(exact.run, space.start, space)[: 0 if context.may_differ else context.parallel - 1]
             values = yield "start", np.concatenate([space.start[None], around])
             if not context.may_differ and np.array_equal(self.first, values[0]):
@@ -75,6 +76,11 @@ class Replica:
             context = yield from self.exact.loop(space, oracle.quantum)
             self.noisy, self.exact = self._without_differences(self.exact, context, space, oracle), None
         if self.noisy is not None:
+            if space.kept.any():
+                raise ZovizError(
+                    "Expected values that repeat to the bit where constraints are kept while searching, got others: "
+                    "leave keep out."
+                )
             yield from self.noisy.loop(space, oracle.quantum)
 
     def _without_differences(self, exact: Exact, context: StepContext, space: Space, oracle: Oracle) -> Noisy:
@@ -162,6 +168,7 @@ class ZOSQP(LoopSolver):
     title = "ZOSQP"
     has_sketch = True
     reports_best = True
+    keeps_rows = True
     noise_rank = 2
     standard = STANDARD
     live = ("trust_scale", "restart_share", "batch_multiplier", "penalty", "back_off", "verification_share")
@@ -246,13 +253,13 @@ class ZOSQP(LoopSolver):
         box, width = Box.of(oracle.domain), max(_LEAST_WIDTH, 2 * oracle.n + 2)
         remaining, settings = oracle.remaining, Settings(*(getattr(self, name) for name in Settings._fields))
         contexts: list[StepContext | None] = [None] * len(seeds)
+        # What may be needed is not known to be inside of rows that are kept.
+        parallel = 1 if oracle.problem.keeps_rows else self.parallel_calls
         for r in np.flatnonzero(oracle.active & (remaining > 0)):
             # Without a budget it is planned ahead at every step.
             left = int(remaining[r]) if np.isfinite(remaining[r]) else calls_for(int(box.variable.sum()))
             budget, common = state.courses[r].calls + left, oracle.contract == "common"
-            contexts[r] = StepContext(
-                settings, left, budget, width, common, oracle.may_differ, int(seeds[r]), self.parallel_calls
-            )
+            contexts[r] = StepContext(settings, left, budget, width, common, oracle.may_differ, int(seeds[r]), parallel)
 
         def evaluate(points: list[Array]) -> Array:
             # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
@@ -295,6 +302,10 @@ class ZOSQP(LoopSolver):
         notes = [f"values repeat to the bit, so differences; {sum(runs)} runs."] if runs else []
         notes += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
         notes += [f"values {what}, so regression; {sum(rough)} descents."] if rough else []
+        kept = [one.exact.run.interior for one in replicas if one.exact is not None]
+        if outside := [interior.outside for interior in kept if interior is not None]:
+            calls = f"{sum(outside)} call{'s were' if sum(outside) != 1 else ' was'}" if any(outside) else "no call was"
+            notes += [f"{calls} outside of the constraints that are kept."]
         return " ".join(f"{self.title}: {one}" for one in notes)
 
     def figures(self, state: SQPState) -> dict[str, Array]:
@@ -345,7 +356,8 @@ def _outputs(value: Evaluation) -> Array:
 
 
 def _space(start: Array, oracle: Oracle) -> Space:
-    return space_of(Box.of(oracle.domain), start, np.broadcast_to(oracle.tolerance, oracle.m))
+    tolerance, kept = np.broadcast_to(oracle.tolerance, oracle.m), oracle.problem.kept_rows
+    return space_of(Box.of(oracle.domain), start, tolerance, kept=kept)
 
 
 def _outline(replica: Replica, box: Box) -> tuple[Array, Array, Array, float, float, float, float]:
