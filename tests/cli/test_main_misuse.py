@@ -46,7 +46,6 @@ BAD = {
     "a status": (["runs", "--status", "done"], "finished"),
     "a column": (["runs", "--sort", "speed"], "created"),
     "a limit": (["runs", "--limit", "-1"], "--limit"),
-    "a suffix": (["compare", "0123", "--save", "figure.xyz"], ".html"),
     "an address": (["serve", "--address", "0.0.0.0"], "--basic-auth"),
     "a sweep's count": (["sweep", *SMALL, "primal_step=log:1:2"], "log:low:high:count"),
     "a sweep's value": (["sweep", *SMALL, "primal_step=1,-1"], "primal_step"),

@@ -26,6 +26,7 @@ READING = {
     "resume": ["resume", "3f2a", "--json"],
     "replay": ["replay", "3f2a"],
     "fork": ["fork", "3f2a"],
+    "report": ["report", "3f2a"],
     "export a script": ["export-script", "3f2a", "again.py"],
 }
 

@@ -37,6 +37,7 @@ LAYERS = (
     ("papers",),
     ("views/*", "views/common", "views/upstream"),
     ("views/**/",),
+    ("views/report",),
     ("views/app",),
     ("views/notebook",),
     ("views/server",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -150,6 +151,13 @@ def coordinates(domain: Set, starts: Array, m: int) -> Units:
     width = np.where(low & high, np.where(length > 0, length, 1.0), sizes)
     inner = Box((box.lower - offset) / width, (box.upper - offset) / width)
     return Units(box, inner, offset, width, 0.0, 1.0, one)
+
+
+def of_sizes(domain: Set, level: float, f: float, h: Sequence[float], width: Sequence[float]) -> Units:
+    """Return the units of points and values in X with these ``sizes``."""
+    rows = np.array(h, dtype=float)
+    units = coordinates(domain, np.ones((1, domain.n)), len(rows)).with_values(level, f, rows)
+    return units.with_width(np.array(width, dtype=float))
 
 
 def as_box(domain: Set) -> Box | None:

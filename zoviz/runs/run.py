@@ -16,7 +16,6 @@ from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
 from zoviz.core.threads.arithmetic import in_this_arithmetic
 from zoviz.core.types import Printed, Sketch
-from zoviz.core.units import Units
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
 from zoviz.runs.engine.answering import Answering
@@ -426,11 +425,6 @@ class Run(RunView):
     def printed(self) -> tuple[Printed, ...]:
         """The outputs of the run's last evaluations, oldest first; empty for most problems."""
         return () if self.worker is None else self.worker.problem.printed
-
-    @property
-    def units(self) -> Units | None:
-        """The units by which the solver's points, values and multipliers become the user's; None where equal."""
-        return self._history.units
 
     @property
     def state(self) -> Any:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
+from zoviz.core.units import Units
 from zoviz.problems.base import Problem
 from zoviz.runs.best_design import BestDesign, best_design
 from zoviz.runs.engine.answer import Answer
@@ -122,6 +125,11 @@ class RunView(RunSettings):
         return self._history.tolerances
 
     @property
+    def units(self) -> Units | None:
+        """The units by which the solver's points, values and multipliers become the user's; None where equal."""
+        return self._history.units
+
+    @property
     def measured_units(self) -> dict[str, Any] | None:
         """The sizes of the units in which the solver saw the problem, by name; None where these are the user's own."""
         return self._history.measured_units
@@ -173,6 +181,23 @@ class RunView(RunSettings):
         """The answer, or the best point so far, with its constraints by their names; printed, it is a table."""
         self._check_result()
         return best_design(self._named_problem, self._points(), self.tolerances, self.answer)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report of the run, with its forks beside it where its store knows some, as one file to be sent.
+
+        Parameters
+        ----------
+        path : path
+            ``.html``: a page that needs nothing else, with plots that zoom and hover, and a player of the course.
+            ``.md``: the same figures as Markdown.
+
+        Raises
+        ------
+        ValueError
+            For another suffix, and where the run has not begun.
+        """
+        # By name: a run knows no view, and most programs never need Panel.
+        import_module("zoviz.views.report.files").write_report(self, path)
 
     @property
     def _named_problem(self) -> Problem:

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select
 from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
+from zoviz.core.units import Units, of_sizes
 from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
@@ -186,6 +187,10 @@ class StoredRun(RunView):
             Where problem or solver cannot be made again.
         """
         return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self.resolved, **self.settings)
+
+    @property
+    def units(self) -> Units | None:
+        return None if self.measured_units is None else of_sizes(self.problem.domain, **self.measured_units)
 
     def resume(self, *, problem: Problem | None = None, solver: Solver | None = None, **settings: Any) -> Run:
         """Make the run: started, it goes on from its last checkpoint, and ends as if it had never stopped.

@@ -15,8 +15,8 @@ from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.board import Board
-from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.paper_figure import INKS, RESOLUTION, WIDTHS, PaperFigure
+from zoviz.views.report.figure_download import FigureDownload
 
 pytest.importorskip("matplotlib")
 
@@ -155,6 +155,8 @@ def test_the_page_offers_the_plots_that_it_shows(runs: list[Run], monkeypatch: p
     download.param.update(plots="Gap+Violation", width="two columns")
     board.log_x = True
     assert download.make().result(60) == b"Gap Violation two columns True True"
+    page = download.make_report().result(60).decode()
+    assert page.startswith("<!doctype html>") and f'"id": "{runs[0].id}"' in page
 
 
 def test_the_servers_loop_goes_on_while_a_figure_is_drawn(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:

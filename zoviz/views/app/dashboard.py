@@ -57,8 +57,8 @@ from zoviz.views.diagnosis.drawer import DiagnosisDrawer
 from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import PLOTS_AT_ONCE, Board
 from zoviz.views.plots.constraint_rails import ConstraintRails
-from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.run_list import RunList
+from zoviz.views.report.figure_download import FigureDownload
 from zoviz.views.upstream.bokeh import keep_styles, know_sent_models
 from zoviz.views.upstream.panel import drop_views_with_session, messages_wait
 

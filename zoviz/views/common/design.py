@@ -16,7 +16,7 @@ TOKENS = (Path(__file__).parent / "tokens.css").read_text(encoding="utf-8")
 """Colours and fonts as CSS variables: of a page, and of a part in a notebook with the class ``zoviz-cell``."""
 
 
-def _figures(ink: str, faint: str, line: str, grid: str) -> FigureTheme:
+def _figures(ink: str, faint: str, line: str, grid: str) -> dict[str, dict[str, Any]]:
     """Return how figures look on a ground: no box, small plain letters, and lines that stay behind the data."""
     letters: dict[str, Any] = {"text_font_size": "11px", "text_font_style": "normal", "text_color": faint}
 
@@ -26,7 +26,7 @@ def _figures(ink: str, faint: str, line: str, grid: str) -> FigureTheme:
     lines = {"axis_line_color": line, "major_tick_line_color": line, "minor_tick_line_color": None}
     standoffs = {"axis_label_standoff": 2, "major_label_standoff": 3}
     no_box = {"background_fill_alpha": 0.0, "border_line_alpha": 0.0}
-    attributes: dict[str, dict[str, Any]] = {
+    return {
         "Plot": {"background_fill_alpha": 0.0, "border_fill_alpha": 0.0, "outline_line_color": None},
         "Title": {"text_color": ink, "text_font_size": "12px", "text_font_style": "bold", "standoff": 4},
         "Axis": {**small("axis_label", "major_label"), **lines, **standoffs},
@@ -35,11 +35,14 @@ def _figures(ink: str, faint: str, line: str, grid: str) -> FigureTheme:
         "ColorBar": {**small("title", "major_label"), "background_fill_alpha": 0.0},
         "Text": {"text_color": ink},
     }
-    return FigureTheme(json={"attrs": attributes})
 
 
-LIGHT = _figures(ink="#15191F", faint="#5F6874", line="#C6CCD4", grid="#E9ECF0")
-DARK = _figures(ink="#E8ECF1", faint="#939DAA", line="#3D4753", grid="#232A33")
+FIGURES = {
+    "light": _figures(ink="#15191F", faint="#5F6874", line="#C6CCD4", grid="#E9ECF0"),
+    "dark": _figures(ink="#E8ECF1", faint="#939DAA", line="#3D4753", grid="#232A33"),
+}
+"""How figures look on a light and on a dark ground: values of properties by the names of Bokeh's models."""
+LIGHT, DARK = (FigureTheme(json={"attrs": look}) for look in FIGURES.values())
 
 
 # Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it. Without a padding,

@@ -95,7 +95,7 @@ class RunButtons(pn.viewable.Viewer):
 
 
 _RED, _AMBER, _GREEN, _GREY = "#b3261e", "#8a5a00", "#1b7a3d", "#5f6368"
-_TONES = dict.fromkeys(Word, _AMBER) | {
+TONES = dict.fromkeys(Word, _AMBER) | {
     Word.EARLY: _GREY,
     Word.SETTLED: _GREY,
     Word.BUDGET_ENDED: _GREY,
@@ -199,7 +199,7 @@ class StatusBar(pn.viewable.Viewer):
         lost = judged is not None and judged.word is Word.DIVERGING
         line = _LINE.format(colour=_RED if lost else _COLOURS[status], status=status, text=text)
         below = _BELOW.format(
-            verdict="" if judged is None else _spoken(judged),
+            verdict="" if judged is None else verdict_html(judged),
             percent=f"{percent:.1f}",
             message=html.escape(self.message, quote=False),
         )
@@ -238,8 +238,8 @@ class StatusBar(pn.viewable.Viewer):
         return mean if math.isnan(self._rate) else self._rate
 
 
-def _spoken(judged: Verdict) -> str:
+def verdict_html(judged: Verdict) -> str:
     """Return a verdict as HTML: its word on a coloured ground, then its sentence."""
     return _VERDICT.format(
-        colour=_TONES[judged.word], word=judged.word, sentence=html.escape(judged.sentence, quote=False)
+        colour=TONES[judged.word], word=judged.word, sentence=html.escape(judged.sentence, quote=False)
     )

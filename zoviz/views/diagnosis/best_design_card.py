@@ -25,7 +25,7 @@ _MOST = 60
 """Rows of variables, and of constraints, that are shown: the files have them all."""
 _NONE = muted_html("The best point of a run stands here, with its objective, its constraints and its bounds.")
 """What is said before there is a point."""
-_STYLE = """
+DESIGN_STYLE = """
 .zoviz-best {max-height: 520px; overflow-y: auto}
 .zoviz-certainty {font-size: 13px; margin: 2px 0 6px}
 .zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
@@ -107,7 +107,7 @@ class BestDesignCard(pn.viewable.Viewer):
         super().__init__()
         self._certified, self._certainty = certified, RunCertainty()
         self.design: BestDesign | None = None
-        self.table = pn.pane.HTML(_NONE, stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(2, 10))
+        self.table = pn.pane.HTML(_NONE, stylesheets=[DESIGN_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
         self._looks = 0
         self._row = pn.Row(section("Best design"), margin=0)

@@ -13,7 +13,7 @@ from zoviz.runs.engine.columns import CALLS, CALLS_FOR
 from zoviz.runs.run_view import RunView
 from zoviz.views.common.style import muted_html, section, update_changed
 
-_STYLE = """
+BARS_STYLE = """
 .bars {display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content; gap: 3px 8px;
   align-items: center; font-size: 13px; line-height: 1.3; font-variant-numeric: tabular-nums}
 .bar {height: 10px; border-radius: 2px; background: color-mix(in srgb, currentColor 10%, transparent)}
@@ -56,7 +56,7 @@ class LedgerBars(pn.viewable.Viewer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pane = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+        self.pane = pn.pane.HTML("", stylesheets=[BARS_STYLE], sizing_mode="stretch_width", margin=(0, 10))
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = section("Calls by purpose, per replica")

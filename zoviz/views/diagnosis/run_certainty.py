@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from zoviz.core.errors import described
 from zoviz.diagnosis.certificate import Certifier
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
+from zoviz.runs.run_view import RunView
 from zoviz.views.diagnosis.background_look import BackgroundLook
 
 MOST_ROWS = 50
@@ -48,10 +50,7 @@ class RunCertainty:
             self._found = self._begun(run)
         if self._look is not None and self._look.done:
             look, self._look = self._look, None
-            try:
-                self._found = Sureness(look.outcome())
-            except Exception as error:  # a problem may raise anything; the card goes on without it
-                self._found = Sureness(None, f"How sure this is could not be found out: {described(error)}")
+            self._found = _outcome(look.outcome)
         return self._found
 
     def close(self) -> None:
@@ -64,8 +63,33 @@ class RunCertainty:
         problem, x = run.problem, run.best_design.x
         if (obstacle := _obstacle(problem, x)) != "":
             return Sureness(None, obstacle)
-        self._look = BackgroundLook(lambda proceed: Certifier().certify(problem, x, run.seed, proceed).certainty)
+        self._look = BackgroundLook(lambda proceed: _certified(problem, x, run.seed, proceed))
         return Sureness(None, "It is being found out how sure this is, by calls that are not charged to the run.")
+
+
+def found_out(run: RunView) -> Sureness:
+    """Return how sure the best design of a run is; of zoviz's own problems it is found out now."""
+    if run.active or not run.has_result:
+        return Sureness(None)
+    if run.answer is not None:
+        return Sureness(run.answer.certainty)
+    problem, x = run.problem, run.best_design.x
+    if (obstacle := _obstacle(problem, x)) != "":
+        return Sureness(None, obstacle)
+    return _outcome(lambda: _certified(problem, x, run.seed))
+
+
+def _certified(problem: Problem, x: np.ndarray, seed: int, proceed: Callable[[], object] = lambda: None) -> Certainty:
+    """Return how sure a point is, by calls off any run's books."""
+    return Certifier().certify(problem, x, seed, proceed).certainty
+
+
+def _outcome(find: Callable[[], Certainty]) -> Sureness:
+    """Return what was found out, or the sentence on why it was not."""
+    try:
+        return Sureness(find())
+    except Exception as error:  # a problem may raise anything; what shows the design goes on without it
+        return Sureness(None, f"How sure this is could not be found out: {described(error)}")
 
 
 def _obstacle(problem: Problem, x: np.ndarray) -> str:

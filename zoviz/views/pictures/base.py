@@ -12,9 +12,11 @@ from bokeh.plotting import figure
 
 from zoviz.core.registry import discover
 from zoviz.core.threads.background_work import in_background
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
+from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure, subtitle
 from zoviz.views.common.style import batched_changes, update_changed
@@ -68,8 +70,15 @@ class Picture(param.Parameterized):
     def data(self, run: Run) -> tuple[Hashable, Any] | None:
         """Return a key that changes with the drawing, and the data that ``update`` draws of a run; None for nothing.
 
-        Here the iterates of the first replica (or what ``follows`` names), (rows, n), the newest last, in the units of
-        the problem.
+        Here the path, the newest iterate last.
+        """
+        found = self.iterates(run)
+        return None if found is None else (float(found[0][-1]), found[1])
+
+    def iterates(self, run: RunView) -> tuple[Array, Array] | None:
+        """Return iterations (rows,) and what ``follows`` names of the first replica (rows, n), in the problem's units.
+
+        None without any.
         """
         columns = run.path.snapshot().columns
         if self.follows not in columns or not len(columns[self.follows]):
@@ -77,7 +86,7 @@ class Picture(param.Parameterized):
         path = columns[self.follows]
         if run.units is not None and self.follows == "x":  # a run keeps it as its solver sees it
             path = run.units.point(path)
-        return float(columns[ITERATION][-1]), path
+        return columns[ITERATION], path
 
     def prepare(self, subject: Any, data: Any) -> Any:
         """Return what ``update`` draws of what ``data`` gave; by default the same. The picture stays as it is."""

@@ -6,6 +6,7 @@ import html
 import json
 import tempfile
 import time
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import panel as pn
 
 from zoviz.core.parameters import value_words
+from zoviz.core.threads.background_work import in_background
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.queries import Record
 from zoviz.views.common.buttons import DownloadButton, text_button
@@ -22,8 +24,8 @@ from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
 from zoviz.views.stored.table import StoredRunsTable
 
-_FORMATS = {"csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
-"""File formats of an export: the ending, and what its button says."""
+_FORMATS = {"html": "Report", "csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
+"""Formats of files: the ending, and what the button says."""
 _EMPTY = "<b>Runs are kept here</b>: to compare, resume, replay, fork and export them. There are none yet."
 _HINT = (
     "Select runs. Arrow keys move, Space selects, Enter opens, F2 edits. A fork repeats a run up to an iteration "
@@ -247,12 +249,18 @@ class StoredRunsPage(pn.viewable.Viewer):
         """Return a button that downloads the selected run in a format."""
         return DownloadButton(partial(self._exported, suffix), label=label, filename=f"zoviz.{suffix}")
 
-    def _exported(self, suffix: str) -> bytes:
-        """Return the selected run as a file."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"run.{suffix}"
-            self._store.load(self._ticked().id).export(path)
-            return path.read_bytes()
+    def _exported(self, suffix: str) -> Future[bytes]:
+        """Have a thread make a file of the selected run: a report takes seconds."""
+        run = self._store.load(self._ticked().id)
+        write = run.report if suffix == "html" else run.export
+
+        def made() -> bytes:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / f"run.{suffix}"
+                write(path)
+                return path.read_bytes()
+
+        return in_background(made)
 
     @staticmethod
     def _name(record: Record | None, suffix: str) -> str:

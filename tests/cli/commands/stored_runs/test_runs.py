@@ -124,14 +124,12 @@ def test_a_stopped_run_goes_on(zoviz: Callable[..., Told], folder: Path) -> None
     assert outcome.code == FINE and outcome.json["id"] == run.id and outcome.json["x"] == whole["x"]
 
 
-def test_compare(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
+def test_compare(zoviz: Callable[..., Told], small: str) -> None:
     other = zoviz("run", *SMALL, "--json", "primal_step=1e-4").json["id"]
     lines = zoviz("compare", small, other, "--json").json
     assert [line["id"] for line in lines] == [small[:8], other[:8]] and lines[0]["gap"] != lines[1]["gap"]
-    outcome = zoviz("compare", small, other, "--column", "violation", "--save", "figure.html")
-    assert outcome.code == FINE and small[:8] in outcome.out
-    page = (folder / "figure.html").read_text()
-    assert "bokeh" in page.lower() and "cdn.bokeh.org" not in page.split("<body>")[0].replace("CDN", "")
+    violations = zoviz("compare", small, other, "--column", "violation")
+    assert violations.code == FINE and small[:8] in violations.out and "VIOLATION" in violations.out
 
 
 def test_export_script_repeats_the_run(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
@@ -142,3 +140,15 @@ def test_export_script_repeats_the_run(zoviz: Callable[..., Told], small: str, f
         np.testing.assert_array_equal(scope["result"].x, run_store.load(small).result.x)
     assert zoviz("export-script", small[:8], "again.py").code == FINE
     assert (folder / "again.py").read_text() == source
+
+
+def test_report_writes_one_file_of_several_runs(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
+    assert zoviz("report", small[:8]).code == FINE
+    page = (folder / "run.html").read_text(encoding="utf-8")
+    assert f'"id": "{small}"' in page and "first" in page
+    other = zoviz("run", *SMALL, "--json", "primal_step=1e-4").json["id"]
+    outcome = zoviz("report", small[:8], other, "-o", "both.md")
+    assert outcome.code == FINE and "Written to both.md" in outcome.err
+    assert other[:8] in (folder / "both.md").read_text(encoding="utf-8")
+    outcome = zoviz("report", small[:8], "-o", "run.doc")
+    assert outcome.code == MISUSED and ".html" in outcome.err

@@ -1,43 +1,32 @@
-"""The command ``zoviz compare``: stored runs side by side as a table, and a figure of them."""
+"""The command ``zoviz compare``: stored runs side by side as a table."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from zoviz.cli.build import open_store
-from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.command import FINE, Command, UsageError, number, show, table
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.runs.engine import columns as trace_columns
 from zoviz.runs.stored_run import StoredRun
 
 
 class _Compare(Command):
-    name, order, help = "compare", 35, "compare stored runs in a table and, optionally, a figure"
-    examples = """  zoviz compare 3f2a 77b1 90cc
-  zoviz compare 3f2a 77b1 --save gap.html --column best_gap --axis calls --band quartiles"""
+    name, order, help = "compare", 35, "compare stored runs in a table"
+    examples = "  zoviz compare 3f2a 77b1 90cc\n  zoviz compare 3f2a 77b1 --column best_gap"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("ids", nargs="+", metavar="ID")
-        parser.add_argument("--save", metavar="FILE.html", help="write a figure for any browser, without network")
-        parser.add_argument("--column", help="what to plot: gap, objective, violation, ... (gap, else objective)")
-        parser.add_argument(
-            "--axis",
-            choices=(trace_columns.CALLS, trace_columns.SAMPLES, trace_columns.ITERATION, trace_columns.SECONDS),
-            default=trace_columns.CALLS,
-        )
-        parser.add_argument("--band", choices=("std", "range", "quartiles", "none"), default="quartiles")
+        parser.add_argument("--column", help="what to compare: gap, objective, violation, ... (gap, else objective)")
         trust_option(parser)
         store_option(parser)
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Print the runs side by side, and draw them where a figure is asked for."""
-        if args.save and Path(args.save).suffix != ".html":
-            raise UsageError(f"Expected a file with the suffix .html for --save, got {args.save!r}.")
+        """Print the runs side by side."""
         store = open_store(args)
         stored = [store.load(one) for one in args.ids]
         empty = [one.id[:8] for one in stored if not len(one.trace)]
@@ -53,8 +42,6 @@ class _Compare(Command):
         else:
             rows = [[number(v) if isinstance(v, float) else str(v) for v in line.values()] for line in lines]
             table([name.replace("_", " ").upper() for name in lines[0]], rows, "llllrrrrrr")
-        if args.save:
-            _draw({f"{one.label or one.record.solver} {one.id[:6]}": one for one in stored}, column, args)
         return FINE
 
 
@@ -77,18 +64,6 @@ def _line(stored: StoredRun, column: str) -> dict[str, Any]:
         "violation": float(np.nanmax(last[violation])) if violation in last else float("nan"),
         "best": float(np.nanmin(last[best], initial=np.inf)) if best in last else float("nan"),
     }
-
-
-def _draw(runs: dict[str, StoredRun], column: str, args: argparse.Namespace) -> None:
-    """Return the figure, with all that it needs inside."""
-    import holoviews as hv
-    from bokeh.resources import INLINE
-
-    from zoviz.views.plots.static import convergence
-
-    overlay = convergence(runs, column, args.axis, args.band)
-    hv.save(overlay, args.save, backend="bokeh", resources=INLINE)
-    say(f"Written to {args.save}.")
 
 
 COMMAND = _Compare()

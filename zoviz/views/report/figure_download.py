@@ -1,4 +1,4 @@
-"""A row of the page from which a figure for print is downloaded."""
+"""A row of the page from which a figure for print, and a report, are downloaded."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from zoviz.views.plots.paper_figure import WIDTHS, PaperFigure
 
 
 class FigureDownload(pn.viewable.Viewer):
-    """A choice of plots and width, and a button that downloads the visible runs as a figure for print.
+    """A choice of plots and width, with buttons that download the visible runs as a figure for print and as a report.
 
-    The file is a zip of the figure as PDF, SVG and PNG, with a caption of the runs' settings and the scripts that
-    remake it.
+    The figure is a zip of PDF, SVG and PNG, with a caption of the runs' settings and the scripts that remake it, the
+    report a page that needs nothing else.
 
     Parameters
     ----------
@@ -51,8 +51,9 @@ class FigureDownload(pn.viewable.Viewer):
     def _widgets(self) -> list[pn.viewable.Viewable]:
         """Return what the row has, made when there is first something to draw: a page opens sooner without."""
         lists = [SearchList.of_room(self.param[name], width) for name, width in (("plots", 330), ("width", 150))]
-        self._button = DownloadButton(self.make, label="Figure for print", filename=self._file, align="end")
-        return [*lists, self._button]
+        makers = {"Figure for print": self.make, "Report": self.make_report}
+        self._buttons = [DownloadButton(make, label=label, align="end") for label, make in makers.items()]
+        return [*lists, *self._buttons]
 
     def update(self) -> None:
         """Offer the plots that are on the page, each alone and the first two together; nothing without a run."""
@@ -62,7 +63,7 @@ class FigureDownload(pn.viewable.Viewer):
         offers = {" + ".join(names[name] for name in pair): "+".join(pair)} if len(pair) > 1 else {}
         offers = {title: name for name, title in names.items()} | offers
         titles = dict.fromkeys(one.problem_title for one in shown)
-        file = re.sub(r"[^\w.-]+", "-", "_".join(["zoviz_figure", *titles]), flags=re.ASCII) + ".zip"
+        file = re.sub(r"[^\w.-]+", "-", "_".join(titles), flags=re.ASCII)
         same = self.param.plots.names == offers and self._file == file
         if self._row.visible == bool(offers) and (same or not offers):  # a batch counts all models of the document
             return
@@ -73,7 +74,8 @@ class FigureDownload(pn.viewable.Viewer):
                 new, self._file = not self._file, file
                 if new:
                     self._row.objects = self._widgets()
-                update_changed(self._button, filename=file)
+                for button, name in zip(self._buttons, ("figure_{}.zip", "report_{}.html"), strict=True):
+                    update_changed(button, filename=f"zoviz_{name.format(file)}")
             update_changed(self._row, visible=bool(offers))
 
     def _visible_runs(self) -> list[ShownRun]:
@@ -91,3 +93,10 @@ class FigureDownload(pn.viewable.Viewer):
         scales = {"axis": board.axis, "band": board.band, "log_x": board.log_x, "log_y": board.log_y}
         figure = PaperFigure(runs, plots, width=self.width, **scales)
         return in_background(figure.archive)
+
+    def make_report(self) -> Future[bytes]:
+        """Have a thread make the report of the visible runs."""
+        from zoviz.views.report.files import page_of  # with the page's template, which a page opens sooner without
+
+        runs = {one.name: one.run for one in self._visible_runs()}
+        return in_background(lambda: page_of(runs))

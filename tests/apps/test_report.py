@@ -1,0 +1,94 @@
+"""A report opened from a disk, without a network, as whoever was sent it sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zoviz import Run
+from zoviz.problems import WeldedBeam
+from zoviz.solvers import ZOSQP
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SHOWN = """name => {
+    const figure = Bokeh.documents[0].get_model_by_name(name);
+    return {ink: figure.title.text_color, x: figure.x_range.end};
+}"""
+DRAWING = """() => {
+    const figure = Bokeh.documents[0].get_model_by_name("picture-BeamDrawing");
+    return JSON.stringify(figure.renderers.map(one => one.data_source.data.xs?.map(x => Array.from(x)) ?? 0));
+}"""
+WORDS = """() => {
+    const texts = [], visit = node => {
+        if (node.shadowRoot) visit(node.shadowRoot);
+        if (node.classList?.contains("bk-Tooltip")) texts.push((node.shadowRoot ?? node).textContent);
+        node.childNodes.forEach(visit);
+    };
+    visit(document.body);
+    return texts.join(" ");
+}"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path]:
+    path = tmp_path_factory.mktemp("report") / "run.html"
+    run = Run(WeldedBeam(), ZOSQP(), replicas=20, calls=200)
+    run.run()
+    run.report(path)
+    return run, path
+
+
+def opened(browser: Browser, path: Path, scheme: str) -> tuple[Page, list[str]]:
+    """A page of its own with the report, and what its console and its requests said."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=scheme, offline=True)
+    page, said = context.new_page(), []
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: said.append(request.url) if request.url != path.as_uri() else None)
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-ready]", timeout=60_000)
+    return page, said
+
+
+def test_a_report_opens_plays_and_answers_the_pointer(browser: Browser, report: tuple[Run, Path]) -> None:
+    run, path = report
+    page, said = opened(browser, path, "light")
+    assert path.stat().st_size < 3e6 and page.locator("figure").count() >= 6, "five plots and the picture"
+    assert page.locator(".zoviz-best-f").first.inner_text().startswith(f"{run.best_design.f:.10g}")
+
+    box = page.locator(".plots figure").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.4 * box["height"])
+    page.wait_for_function(f"() => /oracle calls/.test(({WORDS})())", timeout=20_000)
+
+    before = page.evaluate(SHOWN, "plot-Gap")["x"]
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.4 * box["height"], steps=3)
+    page.mouse.up()
+    assert page.evaluate(SHOWN, "plot-Gap")["x"] != before, "a drag moves the axis"
+
+    end = page.locator(".readout").inner_text()
+    page.locator("#place").fill("0")
+    start = page.locator(".readout").inner_text()
+    assert "iteration 0" in start and start != end and f"{run.progress.calls:,} calls" in end
+    drawn = page.evaluate(DRAWING)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("() => document.getElementById('place').value > 60", timeout=30_000)
+    page.get_by_role("button", name="Pause").click()
+    assert page.evaluate(DRAWING) != drawn, "the picture has moved with it"
+    assert said == []
+    page.context.close()
+
+
+def test_a_report_is_as_dark_as_its_reader_has_it(browser: Browser, report: tuple[Run, Path]) -> None:
+    inks = {}
+    for scheme in ("light", "dark"):
+        page, said = opened(browser, report[1], scheme)
+        inks[scheme] = (page.evaluate(SHOWN, "plot-Gap")["ink"], page.evaluate("getComputedStyle(document.body).color"))
+        assert said == []
+        page.context.close()
+    assert inks["light"] == ("#15191F", "rgb(21, 25, 31)") and inks["dark"] == ("#E8ECF1", "rgb(232, 236, 241)")
