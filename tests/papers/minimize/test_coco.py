@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.project import ROOT
 from zoviz.papers.minimize.coco import TARGETS, Coco, summary, watched
 from zoviz.problems.coco.bbob_constrained import BBOBConstrained
 from zoviz.studies.reproduction import Reproduction
@@ -38,11 +39,18 @@ def test_the_quick_form_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest
     pytest.importorskip("cocoex")
     work = Reproduction(Coco(size="quick"), tmp_path).run()
     (table,) = work.experiment.tables(work.measured)
-    assert table.heads == ("noise", "method", "n = 2, 30 n")
-    exact, noisy = table.rows[:2], table.rows[2:]
-    assert [row[:2] for row in exact] == [("0.0", "auto"), ("0.0", "SLSQP")]
-    assert all(row[2].endswith("of 2") for row in table.rows) and float(exact[0][2].split(";")[0]) > 0.9
-    assert [row[:2] for row in noisy] == [("0.001", "auto"), ("0.001", "SLSQP")]
+    assert table.heads == ("dimension", "calls", "noise", "auto", "SLSQP")
+    assert [row[:3] for row in table.rows] == [("2", "30", "0.0"), ("2", "30", "0.001")]
+    assert all(cell.endswith("of 2") for row in table.rows for cell in row[3:])
+    assert float(table.rows[0][3].split(";")[0]) > 0.9
     monkeypatch.setattr(Coco, "trial", None)
     again = Reproduction(Coco(size="quick"), tmp_path).run()
     assert again.measured == work.measured and len(again.measured) == 8
+
+
+def test_the_page_has_the_table_of_the_outcomes_that_are_recorded_beside_it() -> None:
+    work = Reproduction(Coco(size="full"), ROOT / "docs")
+    (table,) = work.experiment.tables(work.measured)
+    page = (ROOT / "docs" / "strangers.md").read_text(encoding="utf-8").splitlines()
+    lines = [f"| {' | '.join(cells)} |" for cells in (table.heads, *table.rows)]
+    assert len(lines) == 13 and [line for line in lines if line not in page] == []

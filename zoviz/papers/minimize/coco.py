@@ -29,7 +29,7 @@ from zoviz.core.types import Array
 from zoviz.papers.minimize.watched import Watched, ended
 from zoviz.problems.coco.bbob_constrained import FUNCTIONS, BBOBConstrained
 from zoviz.studies.experiment import Figures
-from zoviz.studies.trials import Row, Trials, grouped
+from zoviz.studies.trials import Row, Trials, across
 
 FEASIBLE = 1e-6
 TARGETS = 10.0 ** np.linspace(2, -6, 41)
@@ -77,7 +77,7 @@ class Coco(Trials):
             "method": METHODS,
         },
     }
-    lines = ("noise", "method")
+    lines = ("dimension", "calls", "noise")
 
     def trial(
         self, dimension: int, calls: int, noise: float, function: int, instance: int, seed: int, method: str
@@ -92,10 +92,7 @@ class Coco(Trials):
         return {"gap": _six_digits(gap), "loss": _six_digits(loss), "spent": spent}
 
     def cells(self, rows: Sequence[Row]) -> dict[str, str]:
-        return {
-            f"n = {place['dimension']}, {place['calls']} n": summary(own)
-            for place, own in grouped(rows, "dimension", "calls")
-        }
+        return across(rows, "method", summary)
 
 
 def summary(rows: Sequence[Row]) -> str:
