@@ -33,7 +33,7 @@ LAYERS = (
     ("runs/*",),
     ("diagnosis",),
     ("studies", "ask_tell", "minimize"),
-    ("benchmark",),
+    ("adapters", "benchmark"),
     ("papers",),
     ("views/*", "views/common", "views/upstream"),
     ("views/**/",),
@@ -136,11 +136,12 @@ def test_arrows_point_one_way() -> None:
     assert wrong(graph()) == []
 
 
-def test_papers_are_a_leaf() -> None:
-    """What the page and the command line show of them is found by the name of the package, as solvers are."""
-    into = {f"{here} -> {there}" for here, ends in graph().items() for there in ends if there.startswith("papers/")}
-    assert {arrow for arrow in into if not arrow.startswith("papers/")} == set()
-    assert any(arrow.startswith("papers/") for arrow in into)
+@pytest.mark.parametrize("leaf", ["adapters/", "papers/"])
+def test_a_leaf_is_imported_by_nobody_else(leaf: str) -> None:
+    """What the page and the command line show of papers is found by the name of the package, as solvers are."""
+    into = {f"{here} -> {there}" for here, ends in graph().items() for there in ends if there.startswith(leaf)}
+    assert {arrow for arrow in into if not arrow.startswith(leaf)} == set()
+    assert any(file.startswith(leaf) for file in graph())
 
 
 def test_no_circle_of_files() -> None:

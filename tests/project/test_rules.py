@@ -30,7 +30,7 @@ LAYERS = (
     ("runs",),
     ("diagnosis",),
     ("studies", "ask_tell", "minimize"),
-    ("benchmark",),
+    ("adapters", "benchmark"),
     ("papers",),
     ("views",),
     ("cli",),

@@ -7,6 +7,7 @@ import importlib.util
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from zoviz.core.errors import MissingExtra
 
@@ -31,9 +32,28 @@ def require(module: str, extra: str, what: str = "this problem") -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != module:
+        if error.name not in (module, package := module.partition(".")[0]):
             raise
-        raise missing(module, extra, what) from None
+        raise missing(package, extra, what) from None
+
+
+def base(module: str, name: str, extra: str, what: str) -> Any:
+    """Return a class to inherit from, of a module that is only needed here; see ``require``.
+
+    Where it is not installed, a class that can be inherited from, but not used: ``MissingExtra`` is raised then.
+    """
+    try:
+        return getattr(require(module, extra, what), name)
+    except MissingExtra as error:
+        sentence = str(error)
+
+    class Absent:
+        """A stand-in for a class of a package that is not installed."""
+
+        def __new__(cls, *args: Any, **params: Any) -> Any:
+            raise MissingExtra(sentence)
+
+    return Absent
 
 
 def folder(package: str, extra: str, distribution: str = "") -> Path:

@@ -1,0 +1,53 @@
+"""What doors from other tools are tested with: a constrained problem with noise and failed calls, and a Run of it."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from helpers.interruption import FIELDS
+from zoviz import Run
+from zoviz.core.types import Array
+from zoviz.problems import BlackBox
+
+BOUNDS = [(-2.0, 2.0), (-2.0, 3.0)]
+START = [1.9, 0.5]
+CALLS = 80
+
+
+class Ledger:
+    """A noisy function (f, h) of two variables with two constraints; one call in twelve fails; points are kept.
+
+    Noise and failures follow from the bytes of x, so that they are the same in any order and in another process.
+    """
+
+    def __init__(self) -> None:
+        self.points: list[list[float]] = []
+
+    def __call__(self, x: Array) -> tuple[float, list[float]]:
+        x = np.array(x, dtype=float)
+        self.points.append(x.tolist())
+        random = np.random.default_rng(zlib.crc32(x.tobytes()))
+        if random.random() < 1 / 12:
+            raise ArithmeticError("no convergence")
+        f = (x[0] - 0.5) ** 2 + (x[1] - 1.5) ** 2 + 1e-3 * random.standard_normal()
+        h = [1.0 - x[0] + 1e-3 * random.standard_normal(), x[0] ** 2 + x[1] - 2.5 + 1e-3 * random.standard_normal()]
+        return float(f), [float(one) for one in h]
+
+
+def finished_run(function: Any, solver: str = "auto", seed: int = 1, calls: int = CALLS, **changes: Any) -> Run:
+    """A Run of the function, which has ended."""
+    given = {"bounds": BOUNDS, "x0": START, "noise": "independent", "on_error": "fail", "m": 2} | changes
+    problem = BlackBox(function, joint=True, **given)
+    run = Run(problem=problem, solver=solver, seed=seed, calls=calls, replicas=1)
+    run.run()
+    return run
+
+
+def assert_same_result(one: Any, other: Any) -> None:
+    """Two results are the same to the bit, and have failed calls."""
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    assert one.failures.sum() > 0
