@@ -137,15 +137,16 @@ CASES = {
 def test_no_call_is_outside_and_the_answer_is_that_of_the_free_method(case: str) -> None:
     f, rows, start, known = CASES[case]
     best = []
-    for keep in (KEPT, ""):
+    for keep, parallel in ((KEPT, 1), ("", 1), (KEPT, 8)):
         watched = Watched(f, *rows)
         problem = BlackBox(watched, bounds=[(-4, 4)] * 2, x0=start, m=len(rows), joint=True, keep=keep)
-        result = minimize(problem, max_calls=250, stop="budget", tolerance=0.0)
+        options = {"parallel_calls": parallel} if keep else {}
+        result = minimize(problem, max_calls=250, stop="budget", tolerance=0.0, options=options)
         outside = sum((h > 0.0).any() for h in watched.asked)
         assert outside == 0 if keep else outside > 0
         assert result.method == "ZOSQP" and ("no call was outside" in result.message) == bool(keep)
         best.append(result.fun)
-    assert best[0] == pytest.approx(best[1] if known is None else known, abs=1e-6)
+    assert best[0] == pytest.approx(best[1] if known is None else known, abs=1e-6) and best[2] == best[0]
 
 
 def test_some_rows_are_kept_while_others_are_left_on_the_way() -> None:
