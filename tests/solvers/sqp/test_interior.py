@@ -189,3 +189,22 @@ def test_a_replay_takes_the_same_course_to_the_bit() -> None:
     replayed = run.replay()
     replayed.run()
     np.testing.assert_array_equal(trajectory(run), trajectory(replayed))
+
+
+def test_few_calls_are_outside_under_noise() -> None:
+    outside, calls, values = 0, 0, []
+    for seed in range(6):
+        random, asked = np.random.default_rng(seed), []
+
+        def noisy(x: Array, random: np.random.Generator = random, asked: list[float] = asked) -> tuple[float, Array]:
+            asked.append(disc(x))
+            return tilted(x) + 0.01 * random.standard_normal(), np.array([disc(x) + 0.01 * random.standard_normal()])
+
+        kept = {"keep": KEPT, "noise": "independent"}
+        problem = BlackBox(noisy, bounds=[(-4, 4)] * 2, x0=[0.1, 0.2], m=1, joint=True, **kept)
+        result = minimize(problem, max_calls=250, stop="budget", seed=seed)
+        outside, calls = outside + sum(h > 0.0 for h in asked), calls + len(asked)
+        values.append(tilted(result.x))
+        assert "calls around x might be outside" in result.certainty.note
+    assert outside <= 0.05 * calls
+    assert np.median(values) < -1.0, "the optimum is at -1.044"

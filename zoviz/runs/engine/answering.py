@@ -377,6 +377,8 @@ class Answering(RunObserver):
         """Return why a noisy answer cannot be judged; empty where it can."""
         if not self._judge.sees_noise:
             return "the points of an iteration share their noise, so that repeated calls do not tell it"
+        if self._problem.keeps_rows:
+            return "values are noisy, and calls around x might be outside of constraints that are kept"
         if self.time_spent is not None:
             return "values are noisy, and no time was left to tell by how much"
         return "values are noisy, and no call was left to tell by how much: raise the budget" if calls < 1 else ""

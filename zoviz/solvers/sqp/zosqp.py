@@ -11,7 +11,6 @@ import numpy as np
 import param
 
 from zoviz.core.defaults import calls_for
-from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -77,11 +76,6 @@ class Replica:
             context = yield from self.exact.loop(space, oracle.quantum)
             self.noisy, self.exact = self._without_differences(self.exact, context, space, oracle), None
         if self.noisy is not None:
-            if space.kept.any():
-                raise ZovizError(
-                    "Expected values that repeat to the bit where constraints are kept while searching, got others: "
-                    "leave keep out."
-                )
             yield from self.noisy.loop(space, oracle.quantum)
 
     def _without_differences(self, exact: Exact, context: StepContext, space: Space, oracle: Oracle) -> Noisy:
