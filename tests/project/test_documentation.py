@@ -180,7 +180,8 @@ def test_the_experiments_pages_have_every_claim_and_every_recorded_result(extens
     from zoviz.studies.contents import contents
 
     texts = pages()
-    lists = texts.pop("index.md")
+    lists, changes = texts.pop("index.md"), texts.pop("changes.md")
+    assert "| **All** | **" in changes and all(f"]({name})" in changes for name in texts)
     assert lists.count("\n| ") == len(contents()) + 1, "a row for each below the heads"
     assert all(f"]({name})" in lists and f"\n{name.removesuffix('.md')}\n" in lists for name in texts)
     assert all(text.startswith("# ") and "\nVerdicts:\n" in text for text in texts.values())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
 from zoviz.studies.reproduction import PACKAGE, Reproduction, experiments
+from zoviz.studies.verdict import stated
 
 
 def _listed() -> dict[str, Any]:
@@ -20,15 +22,18 @@ TITLES: Mapping[str, str] = _listed()["titles"]
 
 
 class Row(NamedTuple):
-    """A table, a figure or a claim of a paper, and what is known of it.
+    """A printed cell, curve, theorem or claim of a paper, or an experiment's claim on it, and what is known of it.
 
     Attributes
     ----------
     paper, place, claim : str
     experiment : str
-        The name on the command line of the experiment that measures it; "" where there is none yet.
+        The name on the command line of the experiment whose claim it is; "" for what the paper prints.
     verdict : str
-        The recorded one of the full size, or why there is none.
+        The recorded one of the full size, with the reason where nothing can be decided; of what the paper prints, how
+        many claims on it have which, and what is not measured and why.
+    missing : str
+        What is not measured of what the paper prints, and why; "" where nothing is missing.
     """
 
     paper: str
@@ -36,35 +41,42 @@ class Row(NamedTuple):
     claim: str
     experiment: str
     verdict: str
+    missing: str = ""
 
 
 def contents() -> list[Row]:
-    """Return a row for every claim of every experiment, and for all else that the papers print and claim.
+    """Return a row for all that the papers print and claim, each above those of the experiments' claims on it.
 
     Returns
     -------
     list of Row
-        In the order of ``contents.toml``.
+        In the order of ``contents.toml``; what experiments claim beside the papers stands last.
     """
     listed, measured = _listed(), _measured()
     rows = []
     for paper in TITLES:
         for entry in listed[paper]:
-            place = entry["place"]
-            figures = entry.get("figures")
-            state = f"not converted: {figures}" if figures else "not measured"
-            rows += measured.pop((paper, place), [Row(paper, place, entry["says"], "", state)])
+            place, missing = entry["place"], entry.get("missing", "")
+            own = measured.pop((paper, place), [])
+            state = ", ".join(f"{count} {verdict}" for verdict, count in Counter(map(_short, own)).items())
+            parts = [state] if state else []
+            parts += [f"not measured: {missing}"] if missing else []
+            rows += [Row(paper, place, entry["says"], "", "; ".join(parts), missing), *own]
     return rows + [row for own in measured.values() for row in own]
 
 
+def _short(row: Row) -> str:
+    return row.verdict.split(":")[0].split(" (")[0]
+
+
 def _measured() -> dict[tuple[str, str], list[Row]]:
-    """Return the rows of the experiments by paper and place."""
+    """Return the rows of the experiments' claims by paper and place."""
     rows: dict[tuple[str, str], list[Row]] = {}
     for name, cls in experiments().items():
         one = cls(size="full")
         record = Reproduction.recorded(one)
-        verdicts = [] if record.missing else [row["verdict"] for row in record.judged]
-        for claim, verdict in zip(one.claims(), verdicts or ["not recorded"] * len(one.claims()), strict=True):
+        said = [] if record.missing else [stated(row) for row in record.judged]
+        for claim, verdict in zip(one.claims(), said or ["not recorded"] * len(one.claims()), strict=True):
             key = one.paper(), claim.place
             rows.setdefault(key, []).append(Row(*key, claim.says, name, verdict))
     return rows

@@ -7,6 +7,7 @@ from html import escape
 
 from zoviz.studies.experiment import Table
 from zoviz.studies.reproduction import Reproduction
+from zoviz.studies.verdict import stated
 
 _VERDICTS = ("Place", "Claim", "Verdict", "Figures", "Without what it credits")
 
@@ -42,9 +43,7 @@ def verdicts(work: Reproduction) -> Table:
         without = (
             f"{row['ablation']}: {row['ablation_verdict']}, {row['ablation_figures']}" if "ablation" in row else ""
         )
-        said = row["verdict"] + (f": {row['reason']}" if "reason" in row else "")
-        said += f" (at half of the draws {row['at_half']})" if "at_half" in row else ""
-        rows.append((row["place"], row["says"], said, row["figures"], without))
+        rows.append((row["place"], row["says"], stated(row), row["figures"], without))
     return Table("Verdicts", _VERDICTS, rows)
 
 

@@ -299,3 +299,9 @@ def row_of(ours: Judgement, without: Judgement | None, at_half: str, ablation: s
     if without is not None:
         row |= {"ablation": ablation, "ablation_verdict": str(without.verdict), "ablation_figures": without.figures}
     return row
+
+
+def stated(row: Mapping[str, Any]) -> str:
+    """Return a recorded verdict with its reason, and that at half of the draws where it is another."""
+    said = str(row["verdict"]) + (f": {row['reason']}" if "reason" in row else "")
+    return said + (f" (at half of the draws {row['at_half']})" if "at_half" in row else "")

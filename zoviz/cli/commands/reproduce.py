@@ -138,7 +138,7 @@ def _tell(words: list[str], as_json: bool) -> None:
     if as_json:
         show([row._asdict() for row in rows])
     else:
-        table(("PAPER", "PLACE", "CLAIM", "EXPERIMENT", "VERDICT"), rows)
+        table(("PAPER", "PLACE", "CLAIM", "EXPERIMENT", "VERDICT"), [row[:-1] for row in rows])
         if not words:
             print("\nStudies of trials:")
             table(("STUDY", "SUBJECT"), [(name, cls.subject) for name, cls in trials().items()])

@@ -122,6 +122,11 @@ class OverRadii(PairedExperiment):
     def pairs(self) -> list[Pair]:
         """Return, for each panel, SZO-ConEX against its ablations, and against each rival at equal calls."""
         out, ours = [], with_radius(OURS, SMALL[0])
+        laws = {"normal": "N(0, 1)", "student_t": "t5"}
+        where = {
+            name: f"n = {n}, {laws[law]}"
+            for name, (n, law, _) in zip(self.panel_names(), self.settings["panels"], strict=True)
+        }
         for panel in self.panel_names():
             for idea, other in self.ideas.items():
                 says = f"{idea} it better, ν = {SMALL[0]:g}: {panel}"
@@ -129,7 +134,7 @@ class OverRadii(PairedExperiment):
             plain_one = with_radius(PLAIN, SMALL[0])
             for name in RIVALS:
                 says = f"{OURS} is better than {name} at {self.settings['rival_calls']} calls of both: {panel}"
-                out.append(Pair(self.place, says, panel, ours, name, plain_one, EARLY))
+                out.append(Pair(f"{self.place}, {where[panel]}", says, panel, ours, name, plain_one, EARLY))
         return out
 
     def budgets(self, measured: Measured, pair: Pair, method: str) -> Mapping[str, float]:

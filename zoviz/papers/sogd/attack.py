@@ -156,9 +156,9 @@ class Attack(Experiment):
     title = "sogd Fig. 2"
     subject = "Black-box attack: test accuracy, size of the perturbation, time of a round"
     printed = (
-        "Curves of runtime, test accuracy on perturbed images and ||y||_inf on MNIST and CIFAR-10, five runs, no "
-        "numbers; claims: ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservGD, ZO-SOGD (Adam) outperforms all, ||y||_inf "
-        "stays below 4, and runtimes are similar."
+        "Curves of runtime, test accuracy on perturbed images and ||y||_inf on MNIST, five runs, no numbers; claims: "
+        "ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservGD, ZO-SOGD (Adam) outperforms all, ||y||_inf stays below 4, and "
+        "runtimes are similar."
     )
     protocol = (
         "BlackBoxAttack, 10 directions, mini-batches of 32; MNIST in five stages with other classes (28). Accuracy on "

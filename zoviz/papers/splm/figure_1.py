@@ -99,7 +99,7 @@ class Courses(Experiment):
         """Return the claim beside each other method for each size."""
         return [
             Claim(
-                "Fig. 1",
+                f"Fig. 1, n = {n}",
                 f"ZO-SPLM is ahead of {name} at every mark: n = {n}",
                 partial(error_is_lower, f"n = {n}"),
                 OURS,

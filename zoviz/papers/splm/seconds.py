@@ -77,8 +77,9 @@ class SecondsOfAnIteration(Experiment):
 
     def claims(self) -> list[Claim]:
         """Return what is said of the methods, the printed ratios, and the seconds themselves."""
-        place, out = "Table 2, seconds", []
+        out = []
         for n in self.settings["n"]:
+            place = f"Table 2, seconds, n = {n}"
             says = f"an iteration of ZO-SPLM takes less of one of SZO-ConEX than its values do at n = {n}"
             out.append(Claim(place, says, partial(iteration_is_cheaper, self, n), OURS, TWICE, ("SZOConEX",)))
             for rival in RIVALS:

@@ -154,10 +154,14 @@ class Iterations(Experiment):
             if n in counts:
                 for reading in (RULE, TUNED):
                     says = f"{method} takes {counts[n]} iterations at n = {n}, by its {reading}"
-                    out.append(Claim("Table 2, iterations", says, partial(iterations_are_printed, n, method), reading))
+                    out.append(
+                        Claim(
+                            f"Table 2, iterations, n = {n}", says, partial(iterations_are_printed, n, method), reading
+                        )
+                    )
         for n, rival in itertools.product(self.settings["n"], RIVALS):
             says = f"{rival} takes {ratio_text(n, rival)} ZO-SPLM's iterations at n = {n}, each at its best steps"
-            out.append(Claim("Table 2, ratios", says, partial(rival_takes_the_multiple, n, rival), TUNED))
+            out.append(Claim(f"Table 2, ratios, n = {n}", says, partial(rival_takes_the_multiple, n, rival), TUNED))
         return out
 
     def tables(self, measured: Measured) -> list[Table]:

@@ -140,7 +140,7 @@ class Evaluations(Experiment):
         for block in self.settings["blocks"]:
             for what, reading in ((ERRORS, FIRST), (ERRORS, LAST), (VIOLATIONS, LAST)):
                 says = f"block {block}: the printed evaluations to three {what}, by {reading}"
-                out.append(Claim("Table 2", says, partial(counts_are_printed, block, what), reading))
+                out.append(Claim(f"Table 2, block {block}", says, partial(counts_are_printed, block, what), reading))
         middle, *others = sorted(self.settings["blocks"], key=lambda name: abs(int(name) - 5))
         says = f"block {middle} takes fewer evaluations to 0.1 % than {' and '.join(others)}"
         rest = tuple(others)

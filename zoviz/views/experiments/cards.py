@@ -66,7 +66,10 @@ def unmeasured_html(rows: Sequence[Row]) -> str:
     """Return what a paper prints and claims that no experiment measures, as a list that can be opened."""
     if not rows:
         return ""
-    points = "".join(f"<li><b>{html.escape(row.place)}</b>: {html.escape(row.claim)}</li>" for row in rows)
+    points = "".join(
+        f"<li><b>{html.escape(row.place)}</b>: {html.escape(row.claim)}: {html.escape(row.missing)}</li>"
+        for row in rows
+    )
     chip = verdict_html(NOT_MEASURED)
     return f"<details><summary>{chip} {len(rows)} more results and claims</summary><ul>{points}</ul></details>"
 

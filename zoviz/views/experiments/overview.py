@@ -84,7 +84,7 @@ class Overview(NamedTuple):
 def read_overview() -> Overview:
     """Return every experiment with its recorded results; takes seconds at a process's first."""
     records = [_record(cls) for cls in experiments().values()]
-    return Overview(records, [row for row in contents() if not row.experiment])
+    return Overview(records, [row for row in contents() if row.missing])
 
 
 def _record(cls: type[Experiment]) -> Record:

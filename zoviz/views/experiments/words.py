@@ -78,7 +78,8 @@ def claims_html(judged: Sequence[Mapping[str, Any]]) -> str:
             sentence = f"{row['ablation']}: {row['ablation_figures']}"
             without = f"{verdict_html(row['ablation_verdict'])}<br>{html.escape(sentence)}"
         words = [html.escape(row[name]) for name in ("place", "says", "figures")]
-        rows.append(_row([words[0], words[1], verdict_html(row["verdict"]), words[2], without]))
+        verdict = f"{verdict_html(row['verdict'])} {html.escape(row.get('reason', ''))}"
+        rows.append(_row([words[0], words[1], verdict, words[2], without]))
     return _table("Claims and our verdicts", heads, "".join(rows))
 
 
