@@ -1,0 +1,57 @@
+"""The methods of paper zoeg without their extra-gradient: one step along the field at the iterate, half the calls."""
+
+from __future__ import annotations
+
+from zoviz.core.streams import Streams
+from zoviz.oracle import ProblemOracle
+from zoviz.solvers.saddle.extragradient import ExtraGradient, ExtraGradientState, Point
+from zoviz.solvers.saddle.zobceg import ZOBCEG
+from zoviz.solvers.saddle.zoceg import ZOCEG
+from zoviz.solvers.saddle.zoeg import ZOEG
+from zoviz.solvers.step_rules import diminishing
+from zoviz.solvers.theory import Info
+
+
+class _SingleStep(ExtraGradient):
+    """Descent in x and ascent in y in place of the two steps of ``ExtraGradient``, with the same field and average.
+
+    Along coordinates y follows the value at the new x, which is paid for, as a method of descent and ascent has it;
+    with random directions both follow the same estimate.
+    """
+
+    __abstract = True
+
+    def step(
+        self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
+    ) -> tuple[ExtraGradientState, Info]:
+        """Take one step from the iterate."""
+        x, y, value, average, k, _, noisy, _, _ = state
+        eta, eta_y = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
+        safe, radius = self.guarded(state, oracle), self.radius(k, bool(noisy))
+        field = self.field(Point(x, y, value), radius, safe, oracle, streams)
+        x_next = safe.projected_step(x, eta, field.x)
+        oracle.resample()
+        value_next = oracle(x_next)
+        slope = field.y if isinstance(self, ZOEG) else value_next.h
+        y_next = safe.bounded(y, y + eta_y * slope)
+        average = average + (x_next - average) / (k + 1.0)
+        moved = state._replace(x=x_next, y=y_next, value=value_next, average=average, iteration=k + 1)
+        return moved, safe.info(field.variance, radius)
+
+
+class ZOEGSingle(_SingleStep, ZOEG):
+    """ZOEG without the extra-gradient."""
+
+    __abstract = True  # keeps it out of the registry
+
+
+class ZOCEGSingle(_SingleStep, ZOCEG):
+    """ZOCEG without the extra-gradient."""
+
+    __abstract = True
+
+
+class ZOBCEGSingle(_SingleStep, ZOBCEG):
+    """ZOBCEG without the extra-gradient."""
+
+    __abstract = True
