@@ -74,5 +74,5 @@ class Complexities(InstancesExperiment):
                 iterations=ROUNDS * horizon,
             )
             run.run()
-            errors.append(error(run, problem).mean())
+            errors.append(error(run.result.x, problem).mean())
         return {ERROR: np.array(errors)}

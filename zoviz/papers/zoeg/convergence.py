@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import Block, Coordinate, GradientEstimator, Sphere
+from zoviz.oracle import Oracle
 from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.papers.zoeg.single_step import ZOBCEGSingle, ZOCEGSingle, ZOEGSingle
 from zoviz.problems import LoadTracking
-from zoviz.runs.run import Run
-from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
 from zoviz.solvers.saddle.extragradient import ExtraGradient
 
 USERS, RADIUS, BLOCK = 20, 1e-3, 5
@@ -30,37 +31,44 @@ ERROR = "error of the average"
 COORDINATES, BLOCKS, RANDOM = "coordinates", "blocks of 5", "random directions"
 FALLING, SAME = "steps of order K^(-1/2)", "the same steps at every K"
 SINGLE = ", one step at equal calls"
-STEPS = {COORDINATES: 0.05, BLOCKS: 0.05, RANDOM: 1e-3, FALLING: 0.02, SAME: 0.02}
+STEPS = {COORDINATES: 0.05, BLOCKS: 0.05, RANDOM: 2e-3, FALLING: 0.02, SAME: 0.02}
 """Of x, at the least K where they fall; 1 / L, of the gradient of the Lagrangian, is about 0.17 with 20 users."""
-FIRST_SEED = 1000
-"""Of the instances and runs that are reported: steps and the least K were looked at on seed 0."""
+REPLICAS, FIRST_SEED = 8, 1000
+"""Of an instance, whose mean is one draw, and of what is reported: steps and the least K were looked at on seed 0."""
 
 
-def course(method: str, step: float, problem: LoadTracking, iterations: int) -> Run:
-    """Return the run, at its end, of a method with equal steps of x and y in units in which L does not depend on n."""
+def solver_of(method: str, step: float, problem: LoadTracking) -> Solver:
+    """Return a method with equal steps of x and y in units in which L does not depend on n."""
     options: dict[str, Any] = {
         "primal_step": step,
         "dual_step": step * USERS / problem.n,  # ||1 + gamma||^2, h's slope squared, is of order n
         "dual_cap": 4.0 * float(problem.known_optimum.multipliers[0]),
     }
-    name, single = method.removesuffix(SINGLE), method.endswith(SINGLE)
     families: dict[str, tuple[type[ExtraGradient], type[ExtraGradient], GradientEstimator]] = {
         COORDINATES: (ZOCEG, ZOCEGSingle, Coordinate(smoothing_radius=RADIUS)),
         BLOCKS: (ZOBCEG, ZOBCEGSingle, Block(smoothing_radius=RADIUS, block_size=BLOCK)),
     }
     random = (ZOEG, ZOEGSingle, Sphere(smoothing_radius=RADIUS, batch_size=1))
-    two, one, estimator = families.get(name, random)
-    solver = (one if single else two).published(estimator=estimator, **options)
-    iterations *= 2 if single else 1  # each at half the calls
-    # The start and the directions are drawn anew on each instance.
-    run = Run(problem=problem, solver=solver, seed=problem.seed, iterations=iterations)
-    run.run()
-    return run
+    two, one, estimator = families.get(method.removesuffix(SINGLE), random)
+    return (one if method.endswith(SINGLE) else two).published(estimator=estimator, report="average", **options)
 
 
-def error(run: Run, problem: LoadTracking) -> Array:
-    """Return the errors (R,) of the averaged iterates at a run's end."""
-    values, optimum = problem.evaluate(run.result.x), problem.known_optimum
+def errors_at(marks: list[int], method: str, step: float, problem: LoadTracking) -> Array:
+    """Return the errors (marks, R) of a method's averaged iterates after numbers of iterations, of as many calls."""
+    solver, streams = solver_of(method, step, problem), Streams(problem.seed, REPLICAS)
+    oracle = Oracle(problem, streams)
+    state, out = solver.init(problem.initial(streams), oracle, streams), []
+    per = 2 if method.endswith(SINGLE) else 1
+    for k in range(1, per * marks[-1] + 1):
+        state, _ = solver.step(state, oracle, streams)
+        if k % per == 0 and k // per in marks:
+            out.append(error(solver.output(state), problem))
+    return np.array(out)
+
+
+def error(x: Array, problem: LoadTracking) -> Array:
+    """Return the errors (R,) of points (R, n)."""
+    values, optimum = problem.evaluate(x), problem.known_optimum
     excess = 2.0 * optimum.multipliers[0] * np.maximum(values.h[:, 0], 0.0)
     return (values.f - optimum.value + excess) / optimum.value
 
@@ -78,9 +86,9 @@ class InstancesExperiment(RateExperiment):
         """Return the seeds of the instances, which those of the runs are, too."""
         return tuple(FIRST_SEED + number for number in range(self.settings["instances"]))
 
-    def errors(self, method: str, step: float, n: int, iterations: int) -> dict[str, Array]:
-        """Return the error (instances,) after some iterations with n users."""
-        return {ERROR: np.concatenate([error(course(method, step, p, iterations), p) for p in self.instances(n)])}
+    def errors(self, marks: list[int], method: str, step: float, n: int) -> Array:
+        """Return the errors (marks, instances times replicas) with n users."""
+        return np.concatenate([errors_at(marks, method, step, one) for one in self.instances(n)], axis=1)
 
 
 class Averages(InstancesExperiment):
@@ -95,9 +103,10 @@ class Averages(InstancesExperiment):
     )
     variable = "K"
     sizes = {
-        "quick": {"horizons": [100, 200, 400], "instances": 2},
-        "full": {"horizons": [200, 350, 600, 1050, 1800, 3200], "instances": 6},
+        "quick": {"horizons": [200, 400, 800], "instances": 2},
+        "full": {"horizons": [800, 1212, 1838, 2786, 4223, 6400], "instances": 6},
     }
+    anytime = True
 
     def rates(self) -> list[Rate]:
         """Return the theorems' claims, each beside one step, and the corollary beside the same steps at every K."""
@@ -113,9 +122,12 @@ class Averages(InstancesExperiment):
         return [*out, Rate("Corollary 3.2", corollary, "ZOEG, K known", ERROR, -1.0 / 2.0, FALLING, SAME)]
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the errors after K iterations."""
-        scale = np.sqrt(self.settings["horizons"][0] / horizon) if method == FALLING else 1.0
-        return self.errors(method, scale * STEPS[method.removesuffix(SINGLE)], USERS, horizon)
+        """Return the errors after every K; steps that fall with K take a run for each."""
+        horizons, step = self.settings["horizons"], STEPS[method.removesuffix(SINGLE)]
+        if method == FALLING:
+            sized = [(K, step * (horizons[0] / K) ** 0.5) for K in horizons]
+            return {ERROR: np.concatenate([self.errors([K], method, own, USERS) for K, own in sized])}
+        return {ERROR: self.errors(horizons, method, step, USERS)}
 
 
 class StepFloor(InstancesExperiment):
@@ -140,7 +152,8 @@ class StepFloor(InstancesExperiment):
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the errors after a number of iterations of order 1 / eta^2: what began far away is averaged out."""
-        return self.errors(RANDOM, 1.0 / horizon, USERS, max(self.settings["iterations"], horizon) * horizon)
+        iterations = max(self.settings["iterations"], horizon) * horizon
+        return {ERROR: self.errors([iterations], RANDOM, 1.0 / horizon, USERS)[0]}
 
 
 class Dimension(InstancesExperiment):
@@ -173,4 +186,4 @@ class Dimension(InstancesExperiment):
         if case == "ZOEG":
             size = horizon if method == "calls of order d" else self.settings["horizons"][0]
             iterations, step = 40 * size, 0.2 / size
-        return self.errors(method, step, horizon, iterations)
+        return {ERROR: self.errors([iterations], method, step, horizon)[0]}
