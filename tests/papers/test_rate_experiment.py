@@ -21,6 +21,7 @@ class Falling(Averages):
 
     __abstract = True
 
+    anytime = False
     sizes = {"quick": {"horizons": T, "instances": 6}}
 
     def rates(self) -> list[Rate]:
