@@ -65,10 +65,10 @@ def test_a_curve_offers_the_run_that_repeats_it(sheet_of: Callable[..., Experime
 def test_several_parts_have_their_own_seeds_and_a_claimed_line_has_none(
     sheet_of: Callable[..., ExperimentSheet],
 ) -> None:
-    sheet = sheet_of("zoeg-theorems")
+    sheet = sheet_of("zoeg-dimension")
     names = list(sheet.figures[0].panel.lines)
     sheet.pick(0, names[0])
-    assert "made of 3 parts of zoviz reproduce zoeg-theorems --full" in sheet.picked.object
+    assert "made of 5 parts of zoviz reproduce zoeg-dimension --full" in sheet.picked.object
     assert "<td>1000 to 1019</td>" in sheet.picked.object, "instances are drawn anew, and their runs with them"
     sheet.pick(0, names[-1])
     assert names[-1].startswith("claimed") and "was not measured" in sheet.picked.object
@@ -91,4 +91,4 @@ def test_the_whole_sheet_has_claims_and_tables_and_without_a_full_record_no_verd
     for one in overview.records:
         if not one.whole:
             words = sheet_of(one.name).text
-            assert "The full size is not recorded" in words and "class='verdict yes'" not in words
+            assert "No results of the full size are recorded." in words and "class='verdict yes'" not in words
