@@ -18,7 +18,7 @@ from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.papers.concave_normal import ConcaveNormal
 from zoviz.papers.rate_experiment import Rate, RateExperiment
-from zoviz.papers.splm.figure_1 import OURS, RADIUS, published
+from zoviz.papers.splm.figure_1 import OURS, RADIUS, calls_of_iteration, published
 from zoviz.runs.engine.columns import STATIONARITY
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
@@ -72,9 +72,10 @@ class Residuals(RateExperiment):
         "steps by each method's rule, beta by hand on instances that are not reported."
     )
     sizes = {
-        "quick": {"horizons": [200, 800], "instances": 3},
-        "full": {"horizons": [200, 800, 3200], "instances": 8},
+        "quick": {"horizons": [200, 400, 800], "instances": 2},
+        "full": {"horizons": [100, 200, 400, 800, 1600, 3200], "instances": 6},
     }
+    anytime = True
 
     def rates(self) -> list[Rate]:
         """Return the claims on ZO-SPLM beside its ablations and beside others, and those on others."""
@@ -93,15 +94,21 @@ class Residuals(RateExperiment):
         ]
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the means over iterations of the squared residuals (instances,)."""
-        out = []
+        """Return the means over the first T iterations of the squared residuals, (horizons, instances)."""
+        out, horizons = [], self.settings["horizons"]
         for seed in range(FIRST_SEED, FIRST_SEED + self.settings["instances"]):
             problem = ConcaveNormal(seed=seed)
             solver = solver_of(method.split(",")[0], problem, 1 if method == ONE else SIZE**2)
             if method == AT_ONCE:
                 solver.set("proximal_step", 1.0)
-            out.append(residuals(solver, problem, horizon).mean())
-        return {RESIDUAL: np.array(out)}
+            squares = residuals(solver, problem, horizon)
+            out.append([squares[:T].mean() for T in horizons])
+        return {RESIDUAL: np.array(out).T}
+
+    def cost(self, case: str, method: str) -> float:
+        """Return the values that an iteration asks for, over those of one of ZO-SPLM."""
+        directions = 1 if method == ONE else SIZE**2
+        return calls_of_iteration(method, directions) / calls_of_iteration(OURS, SIZE**2)
 
 
 class Directions(RateExperiment):
@@ -116,8 +123,8 @@ class Directions(RateExperiment):
     )
     variable = "n"
     sizes = {
-        "quick": {"horizons": [5, 20], "instances": 3, "iterations": 100},
-        "full": {"horizons": [5, 10, 20, 40], "instances": 8, "iterations": 100},
+        "quick": {"horizons": [5, 10, 20], "instances": 2, "iterations": 100},
+        "full": {"horizons": [5, 8, 12, 18, 27, 40], "instances": 8, "iterations": 100},
     }
 
     def rates(self) -> list[Rate]:
