@@ -13,7 +13,6 @@ from zoviz.papers.zoeg.figure_1 import (
     CONSTANT,
     DIMINISHING,
     METHODS,
-    ONE_STEP,
     RATIOS,
     Outcome,
     Schedules,
@@ -47,7 +46,7 @@ def test_claims_are_judged_by_paired_differences() -> None:
     assert alike(doubled, f"a, {CONSTANT}", f"b, {CONSTANT}").verdict is Verdict.NO
 
 
-def test_the_search_goes_by_the_sum_alone_and_zoeg_has_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_goes_by_the_sum_and_then_by_the_larger_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(self: Schedules, method: str, schedule: str, steps: Any, *rest: Any) -> Any:
         return steps
 
@@ -59,10 +58,10 @@ def test_the_search_goes_by_the_sum_alone_and_zoeg_has_one_step(monkeypatch: pyt
     monkeypatch.setattr(Schedules, "run", run)
     monkeypatch.setattr("zoviz.papers.zoeg.figure_1.outcome", judged)
     one = Schedules()
-    for schedule, primal in one.settings["primal"].items():
-        assert one.search("ZOGDA", schedule, LoadTracking(n=5)) == (max(primal), min(RATIOS))
-        assert one.search("ZOEG", schedule, LoadTracking(n=5)) == pytest.approx((ONE_STEP[schedule][1], 1.0))
-        assert {len(one.grid(method, schedule)) for method in METHODS} == {25}
+    steps, best = one.search("ZOEG", CONSTANT, None, LoadTracking(n=5))
+    assert steps == (max(one.settings["primal"][CONSTANT]), min(RATIOS))
+    rival = best._replace(error=np.full(2, 1.0), violation=np.full(2, 99.0))
+    assert one.search("ZOEG", DIMINISHING, rival, LoadTracking(n=5))[0] == (0.1, 0.01)
     assert one.tuning().settings == 50
 
 

@@ -25,7 +25,7 @@ class _SingleStep(ExtraGradient):
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
     ) -> tuple[ExtraGradientState, Info]:
         """Take one step from the iterate."""
-        x, y, value, average, k, _, noisy, _, _ = state
+        x, y, value, average, k, _, noisy, _, share = state
         eta, eta_y = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
         safe, radius = self.guarded(state, oracle), self.radius(k, bool(noisy))
         field = self.field(Point(x, y, value), radius, safe, oracle, streams)
@@ -35,7 +35,7 @@ class _SingleStep(ExtraGradient):
         slope = field.y if isinstance(self, ZOEG) else value_next.h
         y_next = safe.bounded(y, y + eta_y * slope)
         average = average + (x_next - average) / (k + 1.0)
-        moved = state._replace(x=x_next, y=y_next, value=value_next, average=average, iteration=k + 1)
+        moved = ExtraGradientState(x_next, y_next, value_next, average, k + 1, x_next, noisy, safe.state, share)
         return moved, safe.info(field.variance, radius)
 
 
