@@ -247,7 +247,7 @@ def values_of(measured: Measured, what: str, *names: str) -> list[Array]:
 
 
 def doubt_of(*names: str) -> str:
-    """Return why methods with schedules decide nothing: ZOEG has two steps, diminishing ones depend on constant ones."""
+    """Return why methods decide nothing: ZOEG has two steps here, diminishing steps depend on constant ones."""
     return TWO_STEPS if any(name.startswith("ZOEG") or name.endswith(DIMINISHING) for name in names) else ""
 
 
