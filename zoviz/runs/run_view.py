@@ -189,7 +189,7 @@ class RunView(RunSettings):
         ----------
         path : path
             ``.html``: a page that needs nothing else, with plots that zoom and hover, and a player of the course.
-            ``.md``: the same figures as Markdown.
+            ``.md``: the same figures as Markdown. ``.pdf``: two pages for print, which need the extra ``figures``.
 
         Raises
         ------

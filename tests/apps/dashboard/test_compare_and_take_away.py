@@ -141,6 +141,9 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
     assert header[:3] == ["iteration", "seconds", "replica"] and {"gap", "violation", "variance"} <= set(header)
     assert rows.shape == (41 * 3, len(header)) and set(rows[:, 2]) == {0, 1, 2} and rows[-1, 0] == 40
 
+    report = download(lab, "Report", tmp_path / "report.html").read_text(encoding="utf-8")
+    assert report.startswith("<!doctype html>") and '"iterations": 40' in report
+
     code = download(lab, "Python script", tmp_path / "again.py")
     assert len(re.findall(r"^    \(\d+, .*'primal_step'", code.read_text(), re.MULTILINE)) == 3
     process = subprocess.run(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from helpers.event_loop import result_of
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.run import Run
@@ -89,6 +91,20 @@ def test_files_are_named_after_run_problem_and_solver(page: Page, monkeypatch: p
     assert list(sent) == ["zoviz_a-b_NonconvexQCQP_ZOSPLM.csv", "zoviz_a-b_NonconvexQCQP_ZOSPLM.py"]
     table, program = sent.values()
     assert table.startswith("iteration,") and "ZOSPLM(" in program
+
+
+def test_a_report_is_sent_once_a_thread_has_made_it(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: dict[str, str] = {}
+
+    async def on_the_page() -> None:
+        page.run_list.act("report", "run1")
+        while not sent:
+            await asyncio.sleep(0.05)
+
+    monkeypatch.setattr(page.run_list, "send_file", sent.__setitem__)
+    result_of(on_the_page())
+    ((name, text),) = sent.items()
+    assert name.endswith("NonconvexQCQP_ZOSPLM.html") and page.controller.runs_shown.runs["run1"].run.id in text
 
 
 @pytest.mark.parametrize(

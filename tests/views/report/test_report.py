@@ -77,6 +77,13 @@ def test_markdown_has_the_same_figures(steered: Run, tmp_path: Path) -> None:
     assert widths and "```python" in text
 
 
+def test_print_has_two_pages(steered: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    steered.report(tmp_path / "run.pdf")
+    data = (tmp_path / "run.pdf").read_bytes()
+    assert data.startswith(b"%PDF") and len(re.findall(rb"/Type /Page\b", data)) == 2 and b"/Type3" not in data
+
+
 def test_a_runs_forks_stand_beside_it_and_it_beside_its_fork(steered: Run, store: Store) -> None:
     fork = steered.fork(20, {"primal_step": 0.05}, iterations=40)
     fork.run()

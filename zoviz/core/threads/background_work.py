@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
@@ -25,3 +27,15 @@ def in_background(task: Callable[[], _Result]) -> Future[_Result]:
 
     threading.Thread(target=work, daemon=True).start()
     return future
+
+
+def file_in_background(write: Callable[[Path], None], suffix: str) -> Future[bytes]:
+    """Have a thread write a file under a name with this suffix, and return the future of its bytes."""
+
+    def task() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"file.{suffix}"
+            write(path)
+            return path.read_bytes()
+
+    return in_background(task)

@@ -7,6 +7,7 @@ import itertools
 import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -201,12 +202,26 @@ class PaperFigure:
 
     def drawn(self, *formats: str) -> dict[str, bytes]:
         """Return the figure in some formats, by default PDF, SVG and PNG, by their names."""
+        return self.printed(self.width, len(self._views), self.draw_on, *formats)
 
-        def draw(panels: Sequence[Any]) -> None:
-            for at, (axes, view) in enumerate(zip(panels, self._views, strict=True)):
-                self._draw(axes, view, f"({chr(ord('a') + at)})" if len(panels) > 1 else "", not at)
+    def draw_on(self, panels: Sequence[Any]) -> None:
+        """Draw the plots on as many of Matplotlib's axes, within ``settings_for_print``."""
+        for at, (axes, view) in enumerate(zip(panels, self._views, strict=True)):
+            self._draw(axes, view, f"({chr(ord('a') + at)})" if len(panels) > 1 else "", not at)
 
-        return self.printed(self.width, len(self._views), draw, *formats)
+    @classmethod
+    @contextmanager
+    def settings_for_print(cls) -> Iterator[None]:
+        """Return a context in which Matplotlib, which has one set of settings for the process, has those for print.
+
+        Raises
+        ------
+        MissingExtra
+            Where Matplotlib is not installed.
+        """
+        matplotlib = require("matplotlib", "figures", "a figure for print")
+        with cls._one_at_a_time, matplotlib.rc_context(LOOK):
+            yield
 
     @classmethod
     def printed(cls, width: str, count: int, draw: Callable[[Sequence[Any]], None], *formats: str) -> dict[str, bytes]:
@@ -227,11 +242,10 @@ class PaperFigure:
         MissingExtra
             Where Matplotlib is not installed.
         """
-        matplotlib = require("matplotlib", "figures", "a figure for print")
-        from matplotlib.figure import Figure
-
         out = {}
-        with cls._one_at_a_time, matplotlib.rc_context(LOOK):
+        with cls.settings_for_print():
+            from matplotlib.figure import Figure
+
             figure = Figure(figsize=(WIDTHS[width], HEIGHT), layout="constrained")
             draw(list(figure.subplots(1, count, squeeze=False)[0]))
             for name in formats or ("pdf", "svg", "png"):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
+from functools import partial
 from typing import Any
 
 import numpy as np
+import panel as pn
 import param
 from panel.custom import JSComponent
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.ranking import quartile
+from zoviz.core.threads.background_work import file_in_background
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE, SECONDS, VIOLATION
 from zoviz.runs.script import script
@@ -183,6 +188,7 @@ export function render({model}) {
         };
         parts.reveal = item("Hide", () => say("reveal", key, !parts.data.visible));
         item("Trace as CSV", () => say("csv", key));
+        item("Report", () => say("report", key));
         item("Python script", () => say("script", key));
         item("Remove from the plots", () => say("remove", key));
         return parts;
@@ -249,7 +255,7 @@ export function render({model}) {
         Parameters
         ----------
         act : str
-            ``rename``, ``reveal``, ``remove``, ``csv`` or ``script``.
+            ``rename``, ``reveal``, ``remove``, ``csv``, ``report`` or ``script``.
         key : str
             Of the run.
         value : str or bool, optional
@@ -267,9 +273,20 @@ export function render({model}) {
         elif act == "remove":
             self._controller.forget(entry.key)
             self.update()
+        elif act == "report":
+            pn.state.execute(partial(self._send_report, entry))
         elif act in ("csv", "script"):
             text, suffix = (csv_of(entry), "csv") if act == "csv" else (script_of(entry), "py")
             self.send_file(file_name(entry, suffix), text)
+
+    async def _send_report(self, entry: ShownRun) -> None:
+        """Send the report of a run, once a thread has made it: that takes seconds."""
+        try:
+            page = await asyncio.wrap_future(file_in_background(entry.run.report, "html"))
+        except (ZovizError, ValueError) as error:
+            self._controller.say(str(error))
+            return
+        self.send_file(file_name(entry, "html"), page.decode())
 
     def send_file(self, name: str, text: str) -> None:
         """Have the browser save a text under a name."""

@@ -10,6 +10,7 @@ from zoviz.runs.storage.database import UnknownName
 from zoviz.views.plots.named_runs import Runs
 from zoviz.views.report.html_page import html_page
 from zoviz.views.report.markdown import markdown
+from zoviz.views.report.pdf import pdf
 from zoviz.views.report.report import Report
 
 
@@ -21,6 +22,7 @@ def page_of(runs: Runs) -> bytes:
 FORMATS: dict[str, Callable[[Runs], bytes]] = {
     ".html": page_of,
     ".md": lambda runs: markdown(Report.of(runs)).encode(),
+    ".pdf": lambda runs: pdf(Report.of(runs)),
 }
 """What a report is written as, by the endings of names."""
 
@@ -34,7 +36,7 @@ def write_report(runs: Runs, path: str | os.PathLike[str]) -> None:
         Runs that have begun.
     path : path
         ``.html``: a page that needs nothing else, with plots that zoom and hover, and a player of the course. ``.md``:
-        its figures as Markdown.
+        its figures as Markdown. ``.pdf``: two pages for print, which need the extra ``figures``.
 
     Raises
     ------
@@ -42,6 +44,8 @@ def write_report(runs: Runs, path: str | os.PathLike[str]) -> None:
         For another suffix.
     ValueError
         For a run that has not begun.
+    MissingExtra
+        Where Matplotlib is not installed, for ``.pdf``.
     """
     path = Path(path)
     if path.suffix not in FORMATS:

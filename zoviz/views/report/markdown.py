@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from zoviz.views.report.report import Report, RunReport, compared, counted, in_order
+from zoviz.views.report.report import Report, RunReport, compared, counted, design_rows, in_order
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+!|>~-])")
 _MOST = 60
@@ -59,11 +59,7 @@ def _design(one: RunReport) -> list[str]:
         return ["It has no point yet."]
     said = sure.sentence if sure.certainty is None else sure.certainty.sentence
     state = "feasible" if design.feasible else "not feasible"
-    rows = [
-        [name, f"{value:.10g}", f"{low:g}", f"{high:g}"]
-        for name, value, low, high in zip(design.variables, design.x, design.lower, design.upper, strict=True)
-    ]
-    rows += [[name, f"{value:.4g}", "", "0"] for name, value in zip(design.constraints, design.h, strict=True)]
+    rows = design_rows(design)
     more = f"… and {len(rows) - _MOST} more rows." if len(rows) > _MOST else ""
     head = f"f = {design.f:.10g}, {state}: {_safe(design.kind)}. {_safe(said)}"
     return [head.rstrip(), _table(["", "value", "lower", "upper"], rows[:_MOST]), more]

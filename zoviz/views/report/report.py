@@ -330,3 +330,10 @@ def compared(report: Report) -> tuple[list[str], list[list[str]]]:
         method = f"{one.solver_title} on {one.shown.problem_title}"
         rows.append([one.shown.name, method, str(one.verdict.word), *best, *counts])
     return heads, rows
+
+
+def design_rows(design: BestDesign) -> list[list[str]]:
+    """Return the rows of a table of a design: name, value, lower and upper end."""
+    ends = zip(design.variables, design.x, design.lower, design.upper, strict=True)
+    rows = [[name, f"{value:.10g}", f"{low:g}", f"{high:g}"] for name, value, low, high in ends]
+    return rows + [[name, f"{value:.4g}", "", "0"] for name, value in zip(design.constraints, design.h, strict=True)]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import html
 import json
-import tempfile
 import time
 from concurrent.futures import Future
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import panel as pn
 
 from zoviz.core.parameters import value_words
-from zoviz.core.threads.background_work import in_background
+from zoviz.core.threads.background_work import file_in_background
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.queries import Record
 from zoviz.views.common.buttons import DownloadButton, text_button
@@ -252,15 +250,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     def _exported(self, suffix: str) -> Future[bytes]:
         """Have a thread make a file of the selected run: a report takes seconds."""
         run = self._store.load(self._ticked().id)
-        write = run.report if suffix == "html" else run.export
-
-        def made() -> bytes:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / f"run.{suffix}"
-                write(path)
-                return path.read_bytes()
-
-        return in_background(made)
+        return file_in_background(run.report if suffix == "html" else run.export, suffix)
 
     @staticmethod
     def _name(record: Record | None, suffix: str) -> str:

@@ -16,9 +16,8 @@ class _Report(Command):
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("ids", nargs="+", metavar="ID")
-        parser.add_argument(
-            "-o", "--output", metavar="FILE", default="run.html", help="FILE.html (run.html) or FILE.md"
-        )
+        files = "FILE.html (default: run.html), FILE.md or FILE.pdf"
+        parser.add_argument("-o", "--output", metavar="FILE", default="run.html", help=files)
         trust_option(parser)
         store_option(parser)
 
