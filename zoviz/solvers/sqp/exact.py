@@ -288,8 +288,7 @@ class Exact:
     ) -> Asks:
         """Ask for the values at points (q, n), and at guesses (k, n) that fill the batch where the budget allows."""
         batch, room = points, -len(points) % context.parallel
-        guessed = guesses is not None and self.run.interior is None  # guesses may be outside of rows that are kept
-        if guessed and context.left > len(points) + room + 2 * space.n:
+        if guesses is not None and context.left > len(points) + room + 2 * space.n:
             batch = np.concatenate([points, guesses[:room]])
         values = yield purpose, batch
         context.used = True

@@ -63,8 +63,7 @@ class Replica:
         if self.exact is None and self.noisy is None:
             context = yield ANEW
             exact = Exact.start(space.start, self.first, context.settings.penalty, space.kept)
-            guesses = 0 if context.may_differ or space.kept.any() else context.parallel - 1
-            around = ahead.around(exact.run, space.start, space)[:guesses]
+            around = ahead.around(exact.run, space.start, space)[: 0 if context.may_differ else context.parallel - 1]
             values = yield "start", np.concatenate([space.start[None], around])
             if not context.may_differ and np.array_equal(self.first, values[0]):
                 exact.ahead = exact.ahead.add(around, values[1:])
