@@ -168,7 +168,7 @@ def judge(pairs: Sequence[tuple[Evidence, Evidence | None]]) -> list[tuple[Judge
     halves = _judge([(one.half(), None if other is None else other.half()) for one, other in pairs])
     out = []
     for (ours, without), (half, _), (one, _) in zip(_judge(pairs), halves, pairs, strict=True):
-        asked = not (one.exact or one.reason) and one.margins.shape[1] >= 2 * FEWEST_DRAWS
+        asked = not (one.exact or ours.reason) and one.margins.shape[1] >= 2 * FEWEST_DRAWS
         out.append((ours, without, str(half.verdict) if asked and half.verdict is not ours.verdict else ""))
     return out
 
