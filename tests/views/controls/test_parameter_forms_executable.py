@@ -37,7 +37,7 @@ def test_no_widget_names_a_program_or_a_file(tmp_path: Path) -> None:
     fields = form.fields
     assert not DANGEROUS & fields.keys() and {"optimal_value", "noise"} <= fields.keys()
     texts = {name for name, field in fields.items() if isinstance(field.value, (str, list, tuple))}
-    assert texts <= {"noise", "noise_distribution"}, "and these two are choices from a list"
+    assert texts <= {"noise", "noise_distribution", "keep"}, "choices from a list, and names of constraints"
     for name, value in {"command": "ls", "format": "json", "folder": ".", "log_folder": ".", "workers": 2}.items():
         with pytest.raises(TypeError, match="Constant parameter"):
             setattr(problem, name, value)
