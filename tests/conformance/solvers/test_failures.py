@@ -43,14 +43,14 @@ def test_a_replica_that_fails_leaves_the_others_intact(
     monkeypatch.setattr(PROBLEMS[problem], "evaluate", spoiled(PROBLEMS[problem].evaluate, 5, 2, after))
     run = finished(solver, small(problem), 5, 10)
     result, whole = run.result, clean.result
-    assert run.status == "finished" and run.frozen == 1
-    others = [0, 1, 3, 4]
+    alive = np.isfinite(clean.trace["objective"][-1])  # a simulation may fail by itself
+    others = [r for r in (0, 1, 3, 4) if alive[r]]
+    assert run.status == "finished" and others and run.frozen == 1 + 4 - len(others)
     np.testing.assert_allclose(result.x[others], whole.x[others], rtol=1e-6, atol=1e-7)
     np.testing.assert_array_equal(result.calls[others], whole.calls[others])
     np.testing.assert_allclose(result.best_fun[others], whole.best_fun[others], rtol=1e-7)
-    # Some calls of a simulation fail by themselves.
     np.testing.assert_array_equal(result.failures[others], whole.failures[others])
-    assert result.calls[2] < whole.calls[2] and 1 <= result.failures[2]
+    assert result.calls[2] < whole.calls[2] + (not alive[2]) and 1 <= result.failures[2]
     # Other starts are tried in the place of one that fails, where a black box may have none.
     assert (clean.problem.partial and after == 0) or result.failures[2] <= 1 + whole.failures[2]
     assert not result.success[2]
