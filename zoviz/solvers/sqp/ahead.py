@@ -41,6 +41,8 @@ class Ahead(NamedTuple):
 
     def shorter(self, run: SQPRun, whole: Array, share: float, space: Space) -> float:
         """Return the share of a step of which the best value is known, of those below ``share``; 0 where none is."""
+        if not len(self.points):
+            return 0.0
         shares = share * _SHARES
         known, values = self.at(_along(run, whole, shares, space))
         merits = np.array([run.merit(value) if one else np.inf for one, value in zip(known, values, strict=True)])

@@ -124,7 +124,7 @@ class Exact:
         run = self.run
         if not len(run.value):
             context = yield from fresh(context, ANEW)
-            around = ahead.around(run, run.x, box)
+            around = ahead.around(run, run.x, box) if context.parallel > 1 else None
             values, context = yield from self._values("start", run.x[None], context, box, around)
             run.value = values[0]
         if not np.isfinite(run.value).all():
