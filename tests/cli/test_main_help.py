@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from helpers.command_line import SMALL, Told
 from zoviz.cli.command import FINE, MISUSED
 from zoviz.cli.main import commands
@@ -26,9 +28,26 @@ def test_help_teaches(zoviz: Callable[..., Told]) -> None:
     whole = zoviz("--help").out
     for command in commands():
         outcome = zoviz(command.name, "--help")
-        assert command.name in whole and outcome.code == FINE
-        assert command.examples.strip().splitlines()[0] in outcome.out or not command.examples
+        example = command.examples.splitlines()[0]
+        assert command.name in whole and outcome.code == FINE and example.startswith(f"  zoviz {command.name}")
+        assert outcome.out.index(example) < outcome.out.index("options:")
     assert zoviz("--version").out.startswith("zoviz")
+
+
+def test_help_fits_a_screen(zoviz: Callable[..., Told], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for words in ([], *([command.name] for command in commands())):
+        lines = zoviz(*words, "--help").out.splitlines()
+        assert 0 < len(lines) <= 40 and max(map(len, lines)) <= 105, words
+
+
+def test_rare_options_are_in_the_whole_help(zoviz: Callable[..., Told], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for command, usual, rare in (("run", "--calls", "--target"), ("serve", "--port", "--turns")):
+        short, whole = zoviz(command, "--help").out, zoviz(command, "--help-all").out
+        assert usual in short and f"  {rare} " not in short and "--help-all" in short
+        assert set(re.findall("--[a-z-]+", short)) < set(re.findall("--[a-z-]+", whole)) and f"  {rare} " in whole
+    assert "--help-all" not in zoviz("demo", "--help").out
 
 
 def test_the_bare_word_says_what_to_begin_with(zoviz: Callable[..., Told]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import param
 
 from zoviz.cli.command import FINE, Command, show, table
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option
 from zoviz.core.registry import discover, named, required
 from zoviz.solvers.base import Solver
@@ -29,11 +30,11 @@ class Catalogue(Command):
     """
 
     def __init__(self, name: str, kind: str, package: str, base: type[Any], line: str) -> None:
-        self.name, self.order, self.help = name, 5, line
+        self.name, self.order, self.help, self.operands = name, 5, line, f"[{kind.upper()}] "
         self._kind, self._package, self._base = kind, package, base
         self.examples = f"  zoviz {name}\n  zoviz {name} {'ZOSPLM' if kind == 'solver' else 'LoadTracking'}"
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("which", nargs="?", metavar=self._kind.upper(), help="show the details of this one")
         json_option(parser)
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.cli.help import CommandParser
+
 FINE, FAILED, MISUSED, INFEASIBLE, CHANGED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """Exit codes: all went well; a run or the store failed; bad arguments; no feasible point was found; a paper's verdict
 is not the recorded one; ended by Ctrl-C."""
@@ -32,11 +34,13 @@ class Command(ABC):
     """Place in the help."""
     help: str
     """One line."""
+    operands: str = ""
+    """The words before the options in the line of usage, each followed by a space."""
     examples: str = ""
-    """Shown below the options."""
+    """Command lines and what holds for all of them, shown above the options."""
 
     @abstractmethod
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         """Declare the command's options."""
 
     @abstractmethod

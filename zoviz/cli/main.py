@@ -12,18 +12,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, say
+from zoviz.cli.help import CommandParser
 from zoviz.core.errors import Untrusted, ZovizError
 from zoviz.core.optional import installed_version
 from zoviz.core.registry import modules
 
-_ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) subject to h(x) <= 0, from values alone.
+_ABOUT = "Zeroth-order constrained optimisation: minimise a black box f(x) subject to h(x) <= 0, from values alone."
 
-  zoviz problems                                the problems
-  zoviz solvers                                 the solvers
-  zoviz run LoadTracking ZOCEG --calls 20000    solve, with a live progress bar; stored in zoviz.db
-  zoviz runs                                    the stored runs
-  zoviz serve                                   the dashboard
-"""
+_EXAMPLES = """  zoviz demo                                    solve a first problem in a few seconds
+  zoviz run LoadTracking ZOCEG --calls 20000    solve with a progress bar, and store the run
+  zoviz serve                                   open the dashboard in a browser"""
 
 _FIRST = """zoviz solves min f(x) subject to h(x) <= 0 from function values alone. Start with one of
 
@@ -33,10 +31,11 @@ _FIRST = """zoviz solves min f(x) subject to h(x) <= 0 from function values alon
 
 zoviz --help lists all commands, zoviz COMMAND --help explains one."""
 
-_CODES = """exit codes: 0 success, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found,
-4 a verdict differs from the recorded one, 130 Ctrl-C.
-Runs are stored in sqlite:///zoviz.db in the current folder, unless --store or the environment variable
-ZOVIZ_STORE says otherwise."""
+_CODES = """zoviz COMMAND --help explains a command.
+exit codes: 0 success; 1 a run or its store failed; 2 bad arguments; 3 no feasible point was found;
+4 a verdict differs from the recorded one; 130 Ctrl-C.
+Runs are stored in zoviz.db in the current folder, or where --store or the environment variable
+ZOVIZ_STORE says."""
 
 
 _NEGATIVE = re.compile(r"-(\d|\.\d|inf)", re.IGNORECASE)
@@ -74,17 +73,16 @@ def commands() -> list[Command]:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    plain = argparse.RawDescriptionHelpFormatter
-    whole = argparse.ArgumentParser(prog="zoviz", description=_ABOUT, epilog=_CODES, formatter_class=plain)
+    whole = CommandParser(prog="zoviz", description=_ABOUT, examples=_EXAMPLES, epilog=_CODES)
     whole.add_argument("--version", action="version", version=f"zoviz {installed_version()}")
     parts = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in commands():
         part = parts.add_parser(
             command.name,
             help=command.help,
+            usage=f"zoviz {command.name} {command.operands}[OPTIONS]",
             description=command.help,
-            epilog=f"examples:\n{command.examples}" if command.examples else None,
-            formatter_class=plain,
+            examples=command.examples,
         )
         command.arguments(part)
         part.set_defaults(subcommand=command)

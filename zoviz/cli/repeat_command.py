@@ -6,6 +6,7 @@ import argparse
 
 from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import Command, UsageError
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import budget_options, json_option, store_option, trust_option
 from zoviz.cli.parse import read, split
 from zoviz.cli.progress import Watch, report
@@ -31,13 +32,14 @@ class RepeatCommand(Command):
 
     def __init__(self, name: str, line: str, examples: str) -> None:
         self.name, self.order, self.help, self.examples = name, 30, line, examples
+        self.operands = "ID [NAME=VALUE ...] " if name == "fork" else "ID "
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("id", metavar="ID", help="as listed by zoviz runs; any unique beginning")
         if self.name == "fork":
-            parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
-            parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
-            budget_options(parser, COUNTS, " Default: as before.")
+            parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters and their new values")
+            parser.add_argument("--at", type=int, metavar="N", help="iteration to change them at (default: the last)")
+            budget_options(parser, COUNTS, " (default: as before)")
         trust_option(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)

@@ -44,7 +44,7 @@ def test_every_setting_is_an_option_of_the_command() -> None:
 @pytest.mark.parametrize(
     ("options", "environment", "sentence"),
     [
-        ({"runs": "many"}, {}, "Expected a whole number from 1 on for --runs, got 'many': runs at once in all."),
+        ({"runs": "many"}, {}, "Expected a whole number from 1 on for --runs, got 'many': most runs at once in all."),
         ({}, {"ZOVIZ_RUNS": "0"}, "Expected a whole number from 1 on for ZOVIZ_RUNS, got '0'"),
         ({}, {"ZOVIZ_OWNERS": "perhaps"}, "Expected yes or no for ZOVIZ_OWNERS, got 'perhaps'"),
         ({"port": "70000"}, {}, "Expected a whole number from 0 to 65535 for --port"),

@@ -19,6 +19,7 @@ from zoviz.benchmark.stored_study import StoredStudy
 from zoviz.cli.benchmark_report import CUTS, TABLES, facts_of, tell
 from zoviz.cli.build import dask, find_problem, open_store
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show
+from zoviz.cli.help import CommandParser, RareGroup
 from zoviz.cli.options import json_option, store_option
 from zoviz.cli.parse import read
 from zoviz.cli.progress import ended_by_sigterm
@@ -38,59 +39,58 @@ _Item = TypeVar("_Item")
 
 class _Benchmark(Command):
     name, order, help = "benchmark", 36, "compare solvers on many problems at equal budgets"
-    examples = """  zoviz benchmark --problems LoadTracking:n=10 NonconvexQCQP:n=10 --solvers ZOSPLM ZOCEG ZOBCEG
-  zoviz benchmark --problems Suite:problem_name=HS43 PressureVessel --solvers auto COBYLA --sweeps 50 --save out.html
+    examples = """  zoviz benchmark --problems LoadTracking:n=10 NonconvexQCQP:n=10 --solvers ZOSPLM ZOCEG
+  zoviz benchmark --problems PressureVessel WeldedBeam --solvers auto COBYLA --save out.html
   zoviz benchmark --import data_for_loading.h5 --by dimension --export runs.csv table.tex
-A problem or a solver may be followed by parameters: NAME:parameter=value,parameter=value. The budget is in sweeps of
-n + 1 calls. The same command again does what is missing; with more solvers or problems it does these alone.
-A run has reached a level, say 1e-3, when at most this share of the way from the start to the best point is left: to
-the known optimum, else to the best that any of the runs met. Violations count on the way, as in OptiProfiler."""
+A run has reached level 1e-3 when at most 0.001 of the way from the start to the best known point,
+with violations counted, is left. The same command again runs only what is missing."""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--problems", nargs="+", default=[], metavar="NAME[:p=v,...]")
-        parser.add_argument("--solvers", nargs="+", default=[], metavar="NAME[:p=v,...]")
-        parser.add_argument("--sweeps", type=float, default=_SWEEPS, help=f"budget / (n + 1) per replica ({_SWEEPS:g})")
-        parser.add_argument("--replicas", type=int, default=_REPLICAS, help=f"runs of every pair ({_REPLICAS})")
-        parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--noise", type=float, default=0.0, metavar="SD", help="standard deviation of noise")
-        parser.add_argument("--levels", nargs="+", type=float, default=list(_LEVELS), metavar="TAU")
+    def arguments(self, parser: CommandParser) -> None:
+        pairs = "NAME[:p=v,...]"
+        parser.add_argument("--problems", nargs="+", default=[], metavar=pairs, help="with values of parameters")
+        parser.add_argument("--solvers", nargs="+", default=[], metavar=pairs, help="with values of parameters")
+        sweeps = f"budget of a replica in units of n + 1 calls ({_SWEEPS:g})"
+        parser.add_argument("--sweeps", type=float, default=_SWEEPS, metavar="B", help=sweeps)
+        replicas = f"replicas of each problem and solver ({_REPLICAS})"
+        parser.add_argument("--replicas", type=int, default=_REPLICAS, metavar="R", help=replicas)
+        parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers (0)")
+        parser.add_argument("--noise", type=float, default=0.0, metavar="SD", help="standard deviation of noise (0)")
         parser.add_argument("--name", default="", help=f"name of the study in the store ({_NAME})")
-        parser.add_argument("--workers", type=int, default=1, help="processes (1)")
-        parser.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead")
-        parser.add_argument("--save", metavar="FILE.html", help="profiles at the second level, for any browser")
+        parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
+        parser.add_argument("--plan", action="store_true", help="estimate the cost by short trials, and run nothing")
+        parser.add_argument("--save", metavar="FILE.html", help="write the profiles as a page for a browser")
         parser.add_argument(
+            "--export", nargs="+", default=[], metavar="FILE", help="write .csv, .parquet, .nc, .tex or .md"
+        )
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+        store_option(parser)
+        json_option(parser)
+        self._rare_arguments(parser.add_rare_group("more options"))
+
+    def _rare_arguments(self, group: RareGroup) -> None:
+        """Declare what few people need."""
+        levels = "shares of the way that may be left ({})".format(" ".join(f"{tau:g}" for tau in _LEVELS))
+        group.add_argument("--levels", nargs="+", type=float, default=list(_LEVELS), metavar="TAU", help=levels)
+        group.add_argument("--by", choices=list(CUTS), help="also show the share solved by kind or dimension")
+        group.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler")
+        profiles = "write the profiles at the second level (.csv, .parquet, .nc)"
+        group.add_argument("--export-profiles", metavar="FILE", help=profiles)
+        group.add_argument(
             "--import",
             nargs="+",
             default=[],
             dest="imports",
             metavar="FILE",
-            help="results of OptiProfiler (.h5) or COCO (folder, .info, .zip, .tgz), with or without solvers",
+            help="results of OptiProfiler (.h5) or COCO (folder, .info, .zip, .tgz)",
         )
-        parser.add_argument("--by", choices=list(CUTS), help="also show shares solved by kind or dimension")
-        parser.add_argument(
-            "--export",
-            nargs="+",
-            default=[],
-            metavar="FILE",
-            help="a line for each run (.csv, .parquet, .nc), or the table of solvers (.tex, .md)",
-        )
-        parser.add_argument(
-            "--export-profiles",
-            metavar="FILE",
-            help="the steps of all curves at the second level (.csv, .parquet, .nc)",
-        )
-        parser.add_argument("--plan", action="store_true", help="estimate the cost by short trials, and run nothing")
-        parser.add_argument("--quiet", action="store_true", help="no progress bar")
-        parser.add_argument(
+        group.add_argument(
             "--standard",
             nargs="?",
             const="quick",
             choices=list(FORMS),
-            help="run the project's own benchmark instead: quick (minutes), full (hours), expensive (few calls)",
+            help="run zoviz's own benchmark: quick (minutes), full (hours) or expensive (few calls)",
         )
-        parser.add_argument("--record", metavar="FOLDER", help="write the results of --standard there")
-        store_option(parser)
-        json_option(parser)
+        group.add_argument("--record", metavar="FOLDER", help="write the results of --standard there")
 
     def run(self, args: argparse.Namespace) -> int:
         """Run what is missing, and print the tables."""

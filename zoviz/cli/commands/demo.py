@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from zoviz.cli.command import FAILED, Command, say
+from zoviz.cli.help import CommandParser
 from zoviz.cli.progress import Watch, report
 from zoviz.runs.run import Run
 
@@ -25,7 +26,7 @@ class _Demo(Command):
     name, order, help = "demo", 2, "solve a first problem in a few seconds; nothing is stored"
     examples = "  zoviz demo"
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def run(self, args: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from zoviz.cli.command import FAILED, FINE, Command, show, table
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option
 
 
@@ -12,9 +13,9 @@ class _Doctor(Command):
     name, order, help = "doctor", 3, "check this installation: versions, extras, browser, store, permissions"
     examples = """  zoviz doctor
   zoviz doctor --json
-What is missing only some people need. The exit code is 1 if something is broken, else 0."""
+OK: works. missing: optional, install it if you need it. broken: the exit code is 1."""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         store_option(parser)
         json_option(parser)
 

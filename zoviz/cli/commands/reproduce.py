@@ -8,6 +8,7 @@ from typing import Any
 
 from zoviz.cli.build import dask
 from zoviz.cli.command import CHANGED, FAILED, FINE, Command, UsageError, say, show, table
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option
 from zoviz.core.errors import MissingExtra
 from zoviz.studies.contents import TITLES, contents
@@ -22,27 +23,28 @@ _SUFFIXES = (".md", ".html", ".json")
 
 class _Reproduce(Command):
     name, order, help = "reproduce", 38, "measure what the papers print and claim, with a verdict on each claim"
+    operands = "[EXPERIMENT ...] "
     examples = """  zoviz reproduce --list
   zoviz reproduce sogd-remark-4-4 --quick
   zoviz reproduce salm --full --workers 2 --save salm.md
   zoviz reproduce minimize-printed-digits --full --only method=auto calls=200,2000
-Results are kept part by part: the same command again measures only what is missing. The exit code is 4 if a verdict
-differs from the recorded one of the same size."""
+The same command again measures only what is missing.
+The exit code is 4 if a verdict differs from the recorded one of the same size."""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("which", nargs="*", metavar="EXPERIMENT", help="or the short name of a paper; without: all")
+    def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--list", action="store_true", help="what the papers print and claim, and recorded verdicts"
+            "which", nargs="*", metavar="EXPERIMENT", help="an experiment, or the short name of a paper (default: all)"
         )
+        parser.add_argument("--list", action="store_true", help="list the claims and their recorded verdicts")
         size = parser.add_mutually_exclusive_group()
-        size.add_argument("--quick", action="store_true", help="small sizes: seconds to a minute each (the default)")
+        size.add_argument("--quick", action="store_true", help="small sizes: at most a minute each (default)")
         size.add_argument("--full", action="store_true", help="full sizes, as recorded: minutes to hours")
         parser.add_argument(
-            "--only", nargs="+", default=[], metavar="AXIS=VALUES", help="of a study's trials, those at these values"
+            "--only", nargs="+", default=[], metavar="AXIS=VALUES", help="only the trials of a study with these values"
         )
-        parser.add_argument("--folder", default=_FOLDER, help=f"where what is measured is kept ({_FOLDER})")
-        parser.add_argument("--workers", type=int, default=1, help="processes (1)")
-        parser.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead")
+        parser.add_argument("--folder", default=_FOLDER, help=f"folder of the results ({_FOLDER})")
+        parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
+        parser.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler")
         parser.add_argument("--save", metavar="FILE", help="write the report: .md, .html with figures, or .json")
         json_option(parser)
 

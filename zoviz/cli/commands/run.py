@@ -6,6 +6,7 @@ import argparse
 
 from zoviz.cli.build import make, open_store, spec
 from zoviz.cli.command import Command, say
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.progress import Watch, best_replica, report
 from zoviz.diagnosis.certificate import certificate_of
@@ -16,24 +17,26 @@ from zoviz.runs.store import Store
 
 
 class _Run(Command):
-    name, order, help = "run", 10, "solve a problem with a live progress bar; everything is stored"
+    name, order, help = "run", 10, "solve a problem with a progress bar, and store the run"
+    operands = "PROBLEM [SOLVER] [NAME=VALUE ...] "
     examples = """  zoviz run LoadTracking ZOCEG --calls 20000
-  zoviz run NonconvexQCQP n=50 primal_step=0.01 estimator.batch_size=100 --replicas 20 --target gap=1e-2
+  zoviz run NonconvexQCQP n=50 estimator.batch_size=100 --replicas 20 --target gap=1e-2
   zoviz run LoadTracking ZOSQP noise=independent --calls 5000 --certify
-  zoviz run my_module:problem SLSQP             an object of yours; the solver may be left out and is then chosen
+  zoviz run my_module:problem             a problem of yours; a solver is chosen
   zoviz run --exe "./sim {input} {output}" --bounds 0:1*4 --constraints 2 --calls 500
   zoviz run --exe ./bb.exe --format nomad --output-types "OBJ PB" --bounds -5:5*2 NOMAD
-A name=value is a parameter of the problem or of the solver; zoviz problems NAME and zoviz solvers NAME list them.
-Ctrl-C once stops after the step in progress and keeps everything; twice, at once."""
+zoviz problems NAME and zoviz solvers NAME list the parameters.
+Without a limit, a run makes 1000 (n + 1) evaluations per replica, n being the number of variables.
+Ctrl-C stops after the step in progress and keeps everything; a second Ctrl-C stops at once."""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         run_options(parser)
         store_option(parser)
         parser.add_argument("--no-store", action="store_true", help="store nothing")
-        parser.add_argument("--tag", action="append", default=[], help="tag of the run; repeatable")
+        parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="tag of the run; may be repeated")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         parser.add_argument(
-            "--certify", action="store_true", help="then tell by further calls how sure the answer is (zoviz certify)"
+            "--certify", action="store_true", help="measure by further calls how sure the answer is (zoviz certify)"
         )
         json_option(parser)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from zoviz.cli.build import dask, make, open_store, spec
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.parse import read, split
 from zoviz.problems.base import Problem
@@ -22,19 +23,19 @@ from zoviz.studies.study import Study, draws, grid
 
 
 class _Sweep(Command):
-    name, order, help = "sweep", 33, "run a grid or random draws of parameters; only missing or failed runs are run"
+    name, order, help = "sweep", 33, "run a solver with a grid or with random draws of its parameters"
+    operands = "PROBLEM SOLVER NAME=VALUES ... "
     examples = """  zoviz sweep LoadTracking ZOBCEG estimator.block_size=1,5,20 --calls 20000
-  zoviz sweep NonconvexQCQP ZOSPLM n=20 primal_step=log:1e-3:1e-1:5 dual_step=log:1e-2:1:5 --workers 2
+  zoviz sweep NonconvexQCQP ZOSPLM n=20 primal_step=log:1e-3:1e-1:5 dual_step=lin:0.1:1:5
   zoviz sweep LoadTracking ZOEG primal_step=log:1e-4:1e-1 --random 50 --name steps
-name=a,b,c are values; log:low:high:5 and lin:low:high:5 are five between, with --random log:low:high and lin:low:high.
-The same command again does what is missing: what was interrupted or stopped goes on, and so does what failed, unless
---keep-failed is given; what has finished is not done again."""
+log:1e-3:1e-1:5 is five values, evenly spaced on a logarithmic scale; lin: on a linear one.
+The same command again resumes what was interrupted and repeats what failed."""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         run_options(parser)
         parser.add_argument("--name", help="name of the study (default: problem and solver)")
-        parser.add_argument("--random", type=int, metavar="N", help="random draws instead of a grid")
-        parser.add_argument("--sweep-seed", type=int, default=0, help="seed of the random draws")
+        parser.add_argument("--random", type=int, metavar="N", help="N random draws instead of a grid")
+        parser.add_argument("--sweep-seed", type=int, default=0, metavar="N", help="seed of the random draws (0)")
         parser.add_argument("--keep-failed", action="store_true", help="do not repeat failed runs")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)

@@ -50,18 +50,18 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         doc="Independent runs in lock-step.",
         metadata=_LISTED,
     )
-    iterations = _count("Iterations", "Steps of the method.", least=0)
-    calls = _count("Oracle calls", "Oracle calls per replica; never exceeded.")
+    iterations = _count("Iterations", "Iterations of the solver.", least=0)
+    calls = _count("Oracle calls", "Evaluations per replica; never exceeded.")
     seconds = param.Number(
         default=None,
         allow_None=True,
         bounds=(0, None),
         label="Seconds",
-        doc="Computing time, of choosing steps too; pauses do not count.",
+        doc="Computing time in seconds, without pauses.",
         metadata=ABSENT | _FREE,
     )
-    samples = _count("Samples", "Samples ξ per replica, mini-batches in full; never exceeded.")
-    zeta_samples = _count("Samples ζ", "Samples ζ, of rows or of a follower's g, per replica; never exceeded.")
+    samples = _count("Samples", "Samples ξ per replica, counted in full mini-batches; never exceeded.")
+    zeta_samples = _count("Samples ζ", "Samples ζ (of constraints, or of the lower level) per replica; never exceeded.")
     targets = param.Dict(default={}, label="Targets", doc='First hits to record, e.g. {"gap": 1e-2}.')
     stop_at_targets = param.Boolean(
         default=False,

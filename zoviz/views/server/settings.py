@@ -25,36 +25,45 @@ class ServerSettings(param.Parameterized):
     40
     """
 
-    port = param.Integer(default=5006, bounds=(0, 65535), doc="to listen on; 0: any that is free")
-    address = param.String(default="127.0.0.1", doc="to listen on")
-    allow_origin = param.List(default=[], item_type=str, doc="HOST:PORT under which browsers know the pages; several")
+    port = param.Integer(default=5006, bounds=(0, 65535), doc="port of the server; 0: any free port")
+    address = param.String(default="127.0.0.1", doc="network address of the server")
+    allow_origin = param.List(
+        default=[], item_type=str, doc="HOST:PORT by which browsers reach the pages; may be repeated", label="HOST:PORT"
+    )
     basic_auth = param.String(
-        default=None, allow_None=True, doc="password for all, or a JSON file of user: password", label="PASSWORD|FILE"
+        default=None,
+        allow_None=True,
+        doc="one password for all, or a JSON file of users and passwords",
+        label="PASSWORD|FILE",
     )
     cookie_secret = param.String(
-        default=None, allow_None=True, doc="signs sessions and log-ins, which then outlive a restart; else made anew"
+        default=None, allow_None=True, doc="secret that keeps people signed in after a restart", label="SECRET"
     )
     user_header = param.String(
-        default=None, allow_None=True, doc="header in which a reverse proxy, which nobody gets round, names the user"
+        default=None, allow_None=True, doc="header in which the reverse proxy names the user", label="HEADER"
     )
-    behind_proxy = param.Boolean(default=False, doc="take address and protocol from a reverse proxy's X- headers")
-    owners = param.Boolean(default=False, doc="people see and steer only their own runs; needs users")
+    behind_proxy = param.Boolean(default=False, doc="trust the reverse proxy's X-headers for address and protocol")
+    owners = param.Boolean(default=False, doc="let people see and steer their own runs only; needs users")
     runs_per_person = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), doc="runs at once, paused ones too"
+        default=None, allow_None=True, bounds=(1, None), doc="most runs of one person at once, paused ones too"
     )
-    runs = param.Integer(default=None, allow_None=True, bounds=(1, None), doc="runs at once in all")
+    runs = param.Integer(default=None, allow_None=True, bounds=(1, None), doc="most runs at once in all")
     turns = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), doc="runs that compute at a time, by turns fair between people"
+        default=None, allow_None=True, bounds=(1, None), doc="runs that compute at the same time; people take turns"
     )
-    variables = param.Integer(default=None, allow_None=True, bounds=(1, None), doc="largest problem")
+    variables = param.Integer(default=None, allow_None=True, bounds=(1, None), doc="most variables of a problem")
     replicas = param.Integer(default=None, allow_None=True, bounds=(1, None), doc="most replicas of a run")
     memory = param.Number(
-        default=None, allow_None=True, bounds=(0, None), doc="GiB in use above which no run is started", label="GIB"
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        doc="memory in use, in GiB, above which no run starts",
+        label="GIB",
     )
     grace = param.Number(
         default=10.0,
         bounds=(0, None),
-        doc="seconds that runs have to end their step in when the server ends",
+        doc="seconds that runs have to end their step when the server stops",
         label="S",
     )
 

@@ -8,22 +8,20 @@ from dataclasses import asdict
 
 from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import FINE, Command, UsageError, say, show
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.certificate import Certifier, certificate_of, known_certainty
 
 
 class _Certify(Command):
-    name, order, help = (
-        "certify",
-        25,
-        "say by function values how sure a stored run's answer is, and how nearly stationary",
-    )
-    examples = """  zoviz certify 3f2a                             f*, rows, worth of limits, residual: intervals
-  zoviz certify 3f2a --repeats 16                four times the calls under noise, for half the floor
-  zoviz certify 3f2a --tolerance 1e-3            rows of h that close to 0 count as active
+    name, order, help = "certify", 25, "measure by further calls how sure a stored run's answer is"
+    operands = "ID "
+    examples = """  zoviz certify 3f2a                      intervals for f, each constraint and their multipliers
+  zoviz certify 3f2a --repeats 16         under noise: more calls at each point, narrower intervals
+  zoviz certify 3f2a --tolerance 1e-3     constraints this close to 0 count as active
 The calls are not charged to the run; you are asked before a program is launched."""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         default = Certifier()
         parser.add_argument("id", metavar="ID", help="as listed by zoviz runs; any unique beginning")
         parser.add_argument("--replica", type=int, default=0, help="replica to certify (%(default)s)")

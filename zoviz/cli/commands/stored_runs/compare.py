@@ -9,6 +9,7 @@ import numpy as np
 
 from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, show, table
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.runs.engine import columns as trace_columns
 from zoviz.runs.stored_run import StoredRun
@@ -16,11 +17,14 @@ from zoviz.runs.stored_run import StoredRun
 
 class _Compare(Command):
     name, order, help = "compare", 35, "compare stored runs in a table"
+    operands = "ID [ID ...] "
     examples = "  zoviz compare 3f2a 77b1 90cc\n  zoviz compare 3f2a 77b1 --column best_gap"
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("ids", nargs="+", metavar="ID")
-        parser.add_argument("--column", help="what to compare: gap, objective, violation, ... (gap, else objective)")
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("ids", nargs="+", metavar="ID", help="as listed by zoviz runs; any unique beginning")
+        parser.add_argument(
+            "--column", metavar="NAME", help="gap, objective, violation, ... (default: gap where it is known)"
+        )
         trust_option(parser)
         store_option(parser)
         json_option(parser)

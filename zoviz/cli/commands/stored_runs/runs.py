@@ -10,6 +10,7 @@ from typing import Any
 
 from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option
 from zoviz.oracle.samples import COUNTED
 from zoviz.runs.engine.result import Result
@@ -32,32 +33,41 @@ COUNTS = {
 
 class _Runs(Command):
     name, order, help = "runs", 20, "list, show, note, delete, purge and export stored runs"
+    operands = "[ACTION] [ID ...] "
     examples = """  zoviz runs                                     the newest 20
   zoviz runs list --status failed --solver ZOSPLM --sort objective --limit 100
   zoviz runs show 3f2a                           any unique beginning of an id
   zoviz runs show 3f2a --ledger                  its calls by purpose
   zoviz runs note 3f2a --label "narrow box" --tag paper --notes "see the second figure"
   zoviz runs delete 3f2a 77b1                    zoviz runs restore 3f2a brings it back
-  zoviz runs purge --older-than 30               remove permanently what was deleted 30 days ago or before
+  zoviz runs purge --older-than 30               remove permanently what was deleted 30 days ago
   zoviz runs export 3f2a course.csv              .csv, .parquet or .nc
   zoviz runs check                               check the store for damage"""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "action", nargs="?", choices=COUNTS, default="list", metavar="ACTION", help=", ".join(COUNTS)
         )
-        parser.add_argument("ids", nargs="*", metavar="ID", help="and for export a file")
+        parser.add_argument(
+            "ids", nargs="*", metavar="ID", help="any unique beginning of an id; for export also a file"
+        )
+        rare = parser.add_rare_group("filters")
         for name in ("status", "problem", "solver", "study", "text"):
-            parser.add_argument(f"--{name}", help="list those only" if name == "status" else argparse.SUPPRESS)
-        parser.add_argument("--tag", action="append", help="list those only; for note: the tags")
-        parser.add_argument("--sort", default="-created", help='a column, after "-" from large to small (%(default)s)')
-        parser.add_argument("--limit", type=_count, default=20, help="lines (%(default)s)")
+            rare.add_argument(f"--{name}", metavar="TEXT", help=f"list only runs of this {name}")
+        parser.add_argument("--tag", action="append", metavar="TAG", help="list only these; for note: the tags")
+        parser.add_argument(
+            "--sort",
+            default="-created",
+            metavar="COLUMN",
+            help='column to sort by; "-" before it: from large to small (%(default)s)',
+        )
+        parser.add_argument("--limit", type=_count, default=20, metavar="N", help="most lines (%(default)s)")
         parser.add_argument("--deleted", action="store_true", help="list deleted runs")
         parser.add_argument("--older-than", type=_days, metavar="DAYS", help="for purge: minimum age of the deletion")
         parser.add_argument("--yes", action="store_true", help="for purge: do not ask for confirmation")
         parser.add_argument("--ledger", action="store_true", help="for show: only the calls by purpose")
-        parser.add_argument("--label", help="for note")
-        parser.add_argument("--notes", help="for note")
+        parser.add_argument("--label", metavar="NAME", help="for note: name of the run")
+        parser.add_argument("--notes", metavar="TEXT", help="for note: what you want to remember")
         store_option(parser)
         json_option(parser)
 
