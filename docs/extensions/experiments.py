@@ -1,4 +1,7 @@
-"""Pages of the papers' experiments, from their recorded results: a list of all claims, and a page for each."""
+"""What the documentation has of the papers' experiments, from their recorded results.
+
+A page for each experiment, the tables that the papers' pages include, and the verdicts that have changed.
+"""
 
 from __future__ import annotations
 
@@ -15,27 +18,40 @@ from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 
 from extensions.reference import write_all
-from zoviz.studies.contents import contents
-from zoviz.studies.experiment import Panel
+from zoviz.core.durations import duration
+from zoviz.studies.contents import TITLES, Row, contents
+from zoviz.studies.experiment import Experiment, Panel
 from zoviz.studies.reports import escaped, markdown
 from zoviz.studies.reproduction import Reproduction, experiments
 from zoviz.studies.verdict import Verdict
 from zoviz.views.plots.paper_figure import INKS
 
 FOLDER = "papers/experiments"
-_HEAD = """# What the papers claim, and what was measured
+_CLAIMS = """
+## What the paper claims, and what was measured
 
-`zoviz reproduce --list` prints this list. What a paper prints or claims is bold, and below it stands what experiments
-test of it. A verdict is of the recorded results of the full size; each experiment has a
-page with its figures, which `zoviz reproduce <experiment> --full` measures again. *cannot be decided* stands, too,
-where the same test is passed without what a claim credits or no such ablation was run, where budgets are unequal, and
-where an exponent has too few horizons or instances or no line fits. *not measured* says why there are no figures.
+`zoviz reproduce {paper} --list` prints this list. What the paper prints is bold, and below it stands what experiments
+test of it, by their recorded results of the full size. *cannot be decided* stands, too, where the same test is passed
+without what a claim credits or no such ablation was run, where budgets are unequal, and where an exponent has too few
+horizons or instances or no line fits. *not measured* says why there are no figures.
 
-| Paper | Place | Claim | Verdict |
-|---|---|---|---|
+| Place | Claim | Verdict | Figures | Without what it credits |
+|---|---|---|---|---|
 """
+_COSTS = """
+## What it costs, and how to see it
 
+Times are those of the recorded results, by one process; `zoviz reproduce {paper} --full --plan` says how long what is
+missing takes. What is interrupted goes on where it was. While `zoviz serve --port 5006` is running, *open* leads to an
+experiment on its page, where a button begins each of its runs live.
 
+| Experiment | What is measured | Command | Full size | Quick size | Live |
+|---|---|---|---|---|---|
+"""
+_LIVE = "[open](http://localhost:5006/?room=experiments&experiment={name})"
+_COUNTS = """| Paper | Reproduced | Not reproduced | Cannot be decided | Results that are not measured, or in part |
+|---|---|---|---|---|
+"""
 _CHANGES = """# Verdicts that have changed, and why
 
 Every claim passes through the rules of `zoviz/studies/verdict.py`. Before them 88 of the claims that were called
@@ -48,20 +64,57 @@ reproduced had no ablation, and 31 ablations were compared with themselves. Coun
 
 
 def pages() -> dict[str, str]:
-    """Return the pages by the names of their files: a list of all claims, and the recorded experiments' reports."""
-    texts = {}
-    for name, cls in experiments().items():
-        work = Reproduction.recorded(cls(size="full"))
-        if not work.missing:
-            texts[f"{name}.md"] = markdown(work, level=1)
-    rows = []
-    for row in contents():
-        place = f"[{row.place}]({row.experiment}.md)" if f"{row.experiment}.md" in texts else row.place
+    """Return texts by the names of their files: the recorded experiments' reports, and what the papers' pages include.
+
+    ``<paper>.txt`` has a paper's claims and experiments, ``counts.txt`` how many claims have which verdict.
+    """
+    works = [Reproduction.recorded(cls(size="full")) for cls in experiments().values()]
+    texts = {f"{one.experiment.slug()}.md": markdown(one, level=1) for one in works if not one.missing}
+    rows = contents()
+    for paper in TITLES:
+        own = [one for one in works if one.experiment.paper() == paper]
+        texts[f"{paper}.txt"] = _claims(paper, [row for row in rows if row.paper == paper]) + _costs(paper, own)
+    return {"changes.md": changes(), "counts.txt": _counts(rows), **texts}
+
+
+def _claims(paper: str, rows: Sequence[Row]) -> str:
+    """Return the table of a paper's claims, for a page in the folder above."""
+    lines = []
+    for row in rows:
+        place = f"[{row.place}](experiments/{row.experiment}.md)" if row.figures else row.place
         claim = escaped(row.claim) if row.experiment else f"**{escaped(row.claim)}**"
-        rows.append(f"| {row.paper} | {place} | {claim} | {escaped(row.verdict)} |")
-    tree = "\n".join(["changes", *(name.removesuffix(".md") for name in texts)])
-    toctree = f"\n\n```{{toctree}}\n:maxdepth: 1\n:hidden:\n\n{tree}\n```\n"
-    return {"index.md": _HEAD + "\n".join(rows) + toctree, "changes.md": changes(), **texts}
+        lines.append(_line(place, claim, *map(escaped, (row.verdict, row.figures, row.without))))
+    return _CLAIMS.format(paper=paper) + "".join(lines)
+
+
+def _costs(paper: str, works: Sequence[Reproduction]) -> str:
+    """Return the table of a paper's experiments with their times and commands, and the tree of their pages."""
+    lines, pages = [], []
+    for work in works:
+        one, name = work.experiment, work.experiment.slug()
+        quick = Reproduction.recorded(type(one)(size="quick"))
+        times = ["" if each.missing else duration(each.seconds) for each in (work, quick)]
+        live = _LIVE.format(name=name) if type(one).live is not Experiment.live else ""
+        title = name if work.missing else f"[{one.title}](experiments/{name}.md)"
+        lines.append(_line(title, escaped(one.subject), f"`{work.command}`", *times, live))
+        pages += [] if work.missing else [f"experiments/{name}"]
+    tree = "\n".join(["", "```{toctree}", ":maxdepth: 1", ":hidden:", "", *pages, "```", ""])
+    return _COSTS.format(paper=paper) + "".join(lines) + tree
+
+
+def _counts(rows: Sequence[Row]) -> str:
+    """Return the table of the papers with how many claims have which verdict."""
+    lines = []
+    for paper in TITLES:
+        own = [row for row in rows if row.paper == paper]
+        states = Counter(row.verdict.split(":")[0].split(" (")[0] for row in own if row.experiment)
+        missing = sum(bool(row.missing) for row in own)
+        lines.append(_line(f"[{paper}]({paper}.md)", *(str(states[verdict]) for verdict in Verdict), str(missing)))
+    return _COUNTS + "".join(lines)
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
 
 
 def changes() -> str:
@@ -109,7 +162,7 @@ def write_pages(app: Sphinx) -> None:
     """Write the pages into their folder, and the pictures unless the build is quick."""
     folder, texts = Path(app.srcdir) / FOLDER, pages()
     for name in [] if app.tags.has("quick") else texts:
-        panels = [] if name in ("index.md", "changes.md") else _panels(name.removesuffix(".md"))
+        panels = _panels(name.removesuffix(".md")) if name.removesuffix(".md") in experiments() else []
         if panels:
             picture = f"figures/{name.removesuffix('.md')}.svg"
             draw(panels, folder / picture)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,7 +18,9 @@ from helpers.project import ROOT
 from helpers.shapes import without_a_shape
 from helpers.shell_blocks import assert_block_runs, blocks, unnamed
 from helpers.sources import SOURCES
+from zoviz.core.durations import duration
 from zoviz.core.types import Array
+from zoviz.studies.verdict import Verdict
 
 sybil = pytest.importorskip("sybil", reason='python -m pip install -e ".[test]"')
 
@@ -174,17 +178,43 @@ def test_the_reference_at_the_top_has_every_exported_name() -> None:
     assert [name for name in zoviz.__all__ if f"zoviz.{name}" not in text] == []
 
 
-def test_the_experiments_pages_have_every_claim_and_every_recorded_result(extensions: None) -> None:
+def cells_of(table: str) -> list[list[str]]:
+    """The rows of the Markdown tables in a text, heads left out."""
+    rows = [re.split(r" (?<!\\)\| ", f" {line.strip('|')} ") for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip().replace("\\|", "|").replace("\\*", "*") for cell in row] for row in rows]
+
+
+def test_each_paper_s_page_has_the_figures_and_verdicts_of_the_records(extensions: None) -> None:
     from extensions.experiments import pages
 
-    from zoviz.studies.contents import contents
-
-    texts = pages()
-    lists, changes = texts.pop("index.md"), texts.pop("changes.md")
-    assert "| **All** | **" in changes and all(f"]({name})" in changes for name in texts)
-    assert lists.count("\n| ") == len(contents()) + 1, "a row for each below the heads"
-    assert all(f"]({name})" in lists and f"\n{name.removesuffix('.md')}\n" in lists for name in texts)
-    assert all(text.startswith("# ") and "\nVerdicts:\n" in text for text in texts.values())
+    texts, counts = pages(), Counter[tuple[str, str]]()
+    tables = {name.removesuffix(".txt"): cells_of(text) for name, text in texts.items() if name.endswith(".txt")}
+    for path in sorted((ROOT / "zoviz" / "papers" / "recorded").glob("*-full.json")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        name = path.stem.removesuffix("-full")
+        paper = name.split("-")[0]
+        assert texts[f"{name}.md"].startswith(f"# {record['experiment']}: ") and "\nVerdicts:\n" in texts[f"{name}.md"]
+        assert f"]({name}.md)" in texts["changes.md"] and f"\nexperiments/{name}\n" in texts[f"{paper}.txt"]
+        for claim in record["claims"]:
+            counts[paper, claim["verdict"]] += 1
+            (row,) = [
+                row for row in tables[paper] if row[:2] == [f"[{claim['place']}](experiments/{name}.md)", claim["says"]]
+            ]
+            assert row[2].startswith(claim["verdict"]) and claim.get("reason", "") in row[2]
+            assert row[3] == claim["figures"]
+            assert claim.get("ablation_figures", "") in row[4] and bool(row[4]) == ("ablation" in claim)
+        (cost,) = [
+            row
+            for row in tables[paper]
+            if row[0] == f"[{record['experiment']}](experiments/{name}.md)" and len(row) == 6 and "`" in row[2]
+        ]
+        assert cost[2] == f"`{record['command']}`"
+        assert cost[3] == duration(sum(part["seconds"] for part in record["parts"].values()))
+    listed = {paper: numbers for paper, *numbers, _ in cells_of(texts["counts.txt"])[1:]}
+    papers = tables.keys() - {"counts"}
+    assert listed == {
+        f"[{paper}]({paper}.md)": [str(counts[paper, verdict]) for verdict in Verdict] for paper in papers
+    }
 
 
 def test_the_citation_has_the_version() -> None:

@@ -9,7 +9,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from zoviz.studies.reproduction import PACKAGE, Reproduction, experiments
-from zoviz.studies.verdict import stated
+from zoviz.studies.verdict import stated, without
 
 
 def _listed() -> dict[str, Any]:
@@ -34,6 +34,8 @@ class Row(NamedTuple):
         many claims on it have which, and what is not measured and why.
     missing : str
         What is not measured of what the paper prints, and why; "" where nothing is missing.
+    figures, without : str
+        What was measured of an experiment's claim, and what the same test says without what the claim credits.
     """
 
     paper: str
@@ -42,6 +44,8 @@ class Row(NamedTuple):
     experiment: str
     verdict: str
     missing: str = ""
+    figures: str = ""
+    without: str = ""
 
 
 def contents() -> list[Row]:
@@ -75,8 +79,11 @@ def _measured() -> dict[tuple[str, str], list[Row]]:
     for name, cls in experiments().items():
         one = cls(size="full")
         record = Reproduction.recorded(one)
-        said = [] if record.missing else [stated(row) for row in record.judged]
-        for claim, verdict in zip(one.claims(), said or ["not recorded"] * len(one.claims()), strict=True):
+        claims = one.claims()
+        said = [("not recorded", "", "", "")] * len(claims)
+        if not record.missing:
+            said = [(stated(row), "", row["figures"], without(row)) for row in record.judged]
+        for claim, words in zip(claims, said, strict=True):
             key = one.paper(), claim.place
-            rows.setdefault(key, []).append(Row(*key, claim.says, name, verdict))
+            rows.setdefault(key, []).append(Row(*key, claim.says, name, *words))
     return rows

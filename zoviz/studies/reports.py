@@ -7,7 +7,7 @@ from html import escape
 
 from zoviz.studies.experiment import Table
 from zoviz.studies.reproduction import Reproduction
-from zoviz.studies.verdict import stated
+from zoviz.studies.verdict import stated, without
 
 _VERDICTS = ("Place", "Claim", "Verdict", "Figures", "Without what it credits")
 
@@ -30,20 +30,14 @@ def sentences(work: Reproduction) -> list[str]:
         )
     days = sorted({part["date"] for part in work.parts.values()})
     commits = ", ".join(dict.fromkeys(part["commit"] for part in work.parts.values()))
-    seconds = sum(part["seconds"] for part in work.parts.values())
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     printed = [f"The paper prints: {one.printed}"] if one.printed else []
-    return [*printed, measured, f"{work.command}, {when}, commit {commits}, {seconds:.0f} s."]
+    return [*printed, measured, f"{work.command}, {when}, commit {commits}, {work.seconds:.0f} s."]
 
 
 def verdicts(work: Reproduction) -> Table:
     """Return the table of the claims with their verdicts, and what the same test says of each ablation."""
-    rows = []
-    for row in work.judgements():
-        without = (
-            f"{row['ablation']}: {row['ablation_verdict']}, {row['ablation_figures']}" if "ablation" in row else ""
-        )
-        rows.append((row["place"], row["says"], stated(row), row["figures"], without))
+    rows = [(row["place"], row["says"], stated(row), row["figures"], without(row)) for row in work.judgements()]
     return Table("Verdicts", _VERDICTS, rows)
 
 

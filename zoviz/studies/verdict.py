@@ -301,6 +301,13 @@ def row_of(ours: Judgement, without: Judgement | None, at_half: str, ablation: s
     return row
 
 
+def without(row: Mapping[str, Any]) -> str:
+    """Return what a record says of the method without what a claim credits; "" where no ablation was run."""
+    if "ablation" not in row:
+        return ""
+    return f"{row['ablation']}: {row['ablation_verdict']}, {row['ablation_figures']}"
+
+
 def stated(row: Mapping[str, Any]) -> str:
     """Return a recorded verdict with its reason, and that at half of the draws where it is another."""
     said = str(row["verdict"]) + (f": {row['reason']}" if "reason" in row else "")

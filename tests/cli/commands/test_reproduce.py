@@ -9,6 +9,7 @@ import pytest
 
 from zoviz.cli.command import CHANGED, FAILED, FINE, MISUSED
 from zoviz.cli.main import main
+from zoviz.core.durations import duration
 from zoviz.core.errors import MissingExtra
 from zoviz.papers.sogd.product_variance import ProductVariance
 from zoviz.papers.sogd.single_level import Remark44
@@ -51,6 +52,21 @@ def test_an_experiment_is_measured_once_and_reported(
     assert main([*words, "--json"]) == FINE
     (content,) = json.loads(capsys.readouterr().out)
     assert content["experiment"] == "sogd (21)" and len(content["claims"]) == 1
+
+
+def test_a_plan_says_how_long_what_is_missing_takes_and_measures_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = Reproduction.recorded(Remark44(size="full"))
+    words = ["reproduce", NAME, "simulators", "--full", "--plan", "--folder", str(tmp_path)]
+    assert main(words) == FINE
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == [NAME, "12", "of", "12", *duration(record.seconds).split()]
+    assert lines[2].endswith("an unknown time") and lines[3].endswith(duration(record.seconds))
+    assert main([*words, "--json"]) == FINE
+    first, second = json.loads(capsys.readouterr().out)
+    assert first == {"experiment": NAME, "missing": 12, "parts": 12, "seconds": pytest.approx(record.seconds)}
+    assert second["seconds"] is None and not list(tmp_path.iterdir())
 
 
 def test_the_page_has_figures_and_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from zoviz.cli.build import dask
 from zoviz.cli.command import CHANGED, FAILED, FINE, Command, UsageError, say, show, table
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option
+from zoviz.core.durations import duration
 from zoviz.core.errors import MissingExtra
 from zoviz.studies.contents import TITLES, contents
 from zoviz.studies.experiment import Experiment
+from zoviz.studies.planning import plans
 from zoviz.studies.reports import html, markdown
 from zoviz.studies.reproduction import Reproduction, changes, experiment_named, experiments, text_of, trials
 from zoviz.studies.trials import Trials, narrowed
@@ -27,6 +30,7 @@ class _Reproduce(Command):
     examples = """  zoviz reproduce --list
   zoviz reproduce sogd-remark-4-4 --quick
   zoviz reproduce salm --full --workers 2 --save salm.md
+  zoviz reproduce --full --plan
   zoviz reproduce minimize-printed-digits --full --only method=auto calls=200,2000
 The same command again measures only what is missing.
 The exit code is 4 if a verdict differs from the recorded one of the same size."""
@@ -36,6 +40,9 @@ The exit code is 4 if a verdict differs from the recorded one of the same size."
             "which", nargs="*", metavar="EXPERIMENT", help="an experiment, or the short name of a paper (default: all)"
         )
         parser.add_argument("--list", action="store_true", help="list the claims and their recorded verdicts")
+        parser.add_argument(
+            "--plan", action="store_true", help="say how long what is missing takes, and measure nothing"
+        )
         size = parser.add_mutually_exclusive_group()
         size.add_argument("--quick", action="store_true", help="small sizes: at most a minute each (default)")
         size.add_argument("--full", action="store_true", help="full sizes, as recorded: minutes to hours")
@@ -59,13 +66,15 @@ The exit code is 4 if a verdict differs from the recorded one of the same size."
             )
         size = "full" if args.full else "quick"
         classes = [cls for word in args.which for cls in _chosen(word)] if args.which else list(experiments().values())
-        works = []
-        for cls in classes:
-            work = Reproduction(_sized(cls, size, args.only), Path(args.folder))
+        works, begun = [], [Reproduction(_sized(cls, size, args.only), Path(args.folder)) for cls in classes]
+        if args.plan:
+            _plan(begun, args.workers, args.json)
+            return FINE
+        for work in begun:
             try:
                 works.append(work.run(args.workers, dask(args.dask) if args.dask else None, say))
             except MissingExtra as error:  # the others need not wait for a package
-                say(f"{cls.slug()}: {error}")
+                say(f"{work.experiment.slug()}: {error}")
         if args.save:
             _save(works, Path(args.save))
         elif args.json:
@@ -100,6 +109,17 @@ def _chosen(word: str) -> list[Any]:
         return [experiment_named(word)]
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def _plan(works: list[Reproduction], workers: int, as_json: bool) -> None:
+    """Print how long what is missing takes on a machine that does nothing else."""
+    every = plans(works, [Reproduction.recorded(work.experiment) for work in works], workers)
+    if as_json:
+        show([one._asdict() for one in every])
+        return
+    cells = [(one.experiment, f"{one.missing} of {one.parts}", duration(one.seconds)) for one in every]
+    whole = duration(sum(one.seconds for one in every if math.isfinite(one.seconds)))
+    table(("EXPERIMENT", "PARTS TO MEASURE", "TIME"), [*cells, ("all whose time is known", "", whole)], "lrr")
 
 
 def _save(works: list[Reproduction], path: Path) -> None:
@@ -140,7 +160,7 @@ def _tell(words: list[str], as_json: bool) -> None:
     if as_json:
         show([row._asdict() for row in rows])
     else:
-        table(("PAPER", "PLACE", "CLAIM", "EXPERIMENT", "VERDICT"), [row[:-1] for row in rows])
+        table(("PAPER", "PLACE", "CLAIM", "EXPERIMENT", "VERDICT"), [row[:5] for row in rows])
         if not words:
             print("\nStudies of trials:")
             table(("STUDY", "SUBJECT"), [(name, cls.subject) for name, cls in trials().items()])
