@@ -40,9 +40,7 @@ The exit code is 4 if a verdict differs from the recorded one of the same size."
             "which", nargs="*", metavar="EXPERIMENT", help="an experiment, or the short name of a paper (default: all)"
         )
         parser.add_argument("--list", action="store_true", help="list the claims and their recorded verdicts")
-        parser.add_argument(
-            "--plan", action="store_true", help="say how long what is missing takes, and measure nothing"
-        )
+        parser.add_argument("--plan", action="store_true", help="say how long that takes; measure nothing")
         size = parser.add_mutually_exclusive_group()
         size.add_argument("--quick", action="store_true", help="small sizes: at most a minute each (default)")
         size.add_argument("--full", action="store_true", help="full sizes, as recorded: minutes to hours")
