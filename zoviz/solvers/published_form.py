@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
+from zoviz.problems.base import Problem
 from zoviz.solvers.parameter_paths import ParameterPaths
+from zoviz.solvers.theorem_steps import Setting
 
 FAR = 1e9
 """As good as no bound, for a size of multipliers."""
@@ -61,23 +63,39 @@ class PublishedForm(ParameterPaths):
     printed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     """Steps, radii and other values that the paper prints for its theorems or experiments."""
 
+    theorems: ClassVar[Mapping[str, Callable[[Setting], dict[str, Any]]]] = MappingProxyType({})
+    """By the numbers of the paper's theorems what gives their steps and radii, by the names of parameters."""
+
     @classmethod
-    def published(cls, **parameters: Any) -> Self:
+    def published(
+        cls,
+        theorem: str | None = None,
+        *,
+        problem: Problem | None = None,
+        iterations: int | None = None,
+        **parameters: Any,
+    ) -> Self:
         """Return the method exactly as its paper prints it: no safeguards, and the paper's steps and radii.
 
         Parameters
         ----------
+        theorem : str, optional
+            Number of the theorem whose steps and radii are wanted, for ``problem`` and ``iterations``: "3.1".
+        problem : Problem, optional
+        iterations : int, optional
         **parameters
             Of the constructor; what the paper does not print, e.g. most steps. Without them the rule chooses those.
 
         Raises
         ------
         ValueError
-            For a method that no paper prints.
+            For a method that no paper prints, and for a theorem whose steps cannot be computed.
         """
         if not cls.source:
             raise ValueError(f"Expected a method that a paper prints, got {cls.__name__}: make it by {cls.__name__}().")
         values = {**cls.printed, **{one.name: one.published for one in cls.departures}}
+        if theorem is not None:
+            values |= cls._by_theorem(theorem, problem, iterations, parameters)
         solver = cls(**{name: value for name, value in values.items() if "." not in name} | parameters)
         for name, value in values.items():
             part, dot, _ = name.partition(".")
@@ -85,6 +103,21 @@ class PublishedForm(ParameterPaths):
             if dot and (part not in parameters or solver._value(name) is None):
                 solver.set(name, value)
         return solver
+
+    @classmethod
+    def _by_theorem(
+        cls, theorem: str, problem: Problem | None, iterations: int | None, parameters: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the parameters that a theorem gives."""
+        if theorem not in cls.theorems:
+            known = " or ".join(cls.theorems) or f"none, as {cls.source} prints no steps that can be computed"
+            raise ValueError(f"Expected the number of a theorem of {cls.__name__}, {known}, got {theorem!r}.")
+        if problem is None or iterations is None:
+            raise ValueError(
+                f"Expected a problem and the number of iterations for the steps of Theorem {theorem}, got "
+                f"problem={problem}, iterations={iterations}."
+            )
+        return cls.theorems[theorem](Setting(problem, iterations, parameters))
 
     def differences_from_paper(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
         """Return what the method has that its paper does not print, as nouns; what a rule may still choose counts.

@@ -38,5 +38,5 @@ def conex(radius: float, batch: int, extrapolation: float = 1.0, **options: Any)
         Other parameters of ``SZOConEX``; steps that are not among them come from its rule.
     """
     estimator = Gaussian(smoothing_radius=radius, batch_size=batch)
-    readings = {"directions": "shared", "report": "last", "extrapolation": extrapolation}
+    readings: dict[str, Any] = {"directions": "shared", "report": "last", "extrapolation": extrapolation}
     return SZOConEX.published(estimator=estimator, **(readings | options))

@@ -18,6 +18,7 @@ from zoviz.estimators.scalars import objective
 from zoviz.oracle import BilevelOracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.bilevel.base import Triple, felt_variance, spread_out
 from zoviz.solvers.bilevel.simultaneous import Simultaneous
 from zoviz.solvers.published_form import Departure
@@ -58,6 +59,7 @@ class ZOSOGD(Simultaneous):
 
     title = "ZO-SOGD"
     source = "paper sogd, Algorithm 2"
+    theorems = {"4.2": theorem_steps.growing_batches}
     departures = (
         *Simultaneous.departures,
         Departure("directions", "per sample", "directions that see whole mini-batches, and that f and g share"),

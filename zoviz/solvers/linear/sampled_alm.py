@@ -11,6 +11,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.linear.base import Lifted
 from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
 from zoviz.solvers.theory import Info
@@ -56,6 +57,7 @@ class SampledALM(SmoothedMethod):
 
     title = "Smoothed ALM, sampled constraints"
     source = "paper salm, Algorithm 2"
+    theorems = {"4.3": theorem_steps.horizon}
     live = (*SmoothedMethod.live, "dual_reset")
 
     dual_reset = Scale(

@@ -10,6 +10,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.linear.base import Lifted
 from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
 from zoviz.solvers.theory import Info
@@ -53,6 +54,7 @@ class SmoothedALM(SmoothedMethod):
 
     title = "Smoothed ALM"
     source = "paper salm, Algorithm 1"
+    theorems = {"3.1": theorem_steps.horizon}
     takes_samples = False
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

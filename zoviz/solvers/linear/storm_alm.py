@@ -10,6 +10,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.linear.base import SHORT_HORIZON, Lifted
 from zoviz.solvers.linear.momentum import MomentumMethod
 from zoviz.solvers.linear.smoothed_base import THEORY, Candidate, SmoothedMethod, SmoothedViews, storm_square
@@ -80,6 +81,7 @@ class StormALM(StormMethod):
 
     title = "Smoothed ALM with STORM"
     source = "paper salm, Algorithm 3"
+    theorems = {"5.7": theorem_steps.horizon}
     takes_samples = False
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:

@@ -168,13 +168,13 @@ class ExtraGradient(SaddleMethod):
     )
 
     @classmethod
-    def published(cls, **parameters: Any) -> Self:
-        """Return the method as printed, with one step for x and y where that of x is given.
+    def published(cls, theorem: str | None = None, **parameters: Any) -> Self:
+        """Return the method as printed, with one step for x and y where that of x or a theorem is given.
 
         The smoothing radii are those of the paper's §5.1, which takes the best of several steps: these are left open.
         """
         step = parameters.get("primal_step")
-        return super().published(**({} if step is None else {"dual_step": step}) | parameters)
+        return super().published(theorem, **({} if step is None else {"dual_step": step}) | parameters)
 
     def differences_from_paper(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
         apart = self.dual_step is None or self.dual_step != self.primal_step

@@ -124,9 +124,9 @@ class ProximalPoint(Solver):
         self.inner.estimator = value
 
     @classmethod
-    def published(cls, **parameters: Any) -> Self:
+    def published(cls, theorem: str | None = None, **parameters: Any) -> Self:
         """Return the method as printed, with SZO-ConEX as printed inside; mu_0 and mu are left open there."""
-        return super().published(**{"inner": SZOConEX.published()} | parameters)
+        return super().published(theorem, **{"inner": SZOConEX.published()} | parameters)
 
     def differences_from_paper(self, resolved: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
         inner = {name.removeprefix("inner."): value for name, value in resolved.items() if name.startswith("inner.")}

@@ -15,6 +15,7 @@ from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.published_form import (
     ALONG_COORDINATES,
     BOUNDED_DUALS,
@@ -140,6 +141,7 @@ class SZOConEX(SaddleMethod):
 
     title = "SZO-ConEX"
     source = "paper conex, Algorithm 1"
+    theorems = {"3.1": theorem_steps.extrapolation}
     departures = (
         *SAFEGUARDS,
         BOUNDED_DUALS,

@@ -11,6 +11,7 @@ from zoviz.core.types import Array, Constants
 from zoviz.estimators import Block
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.published_form import Departure
 from zoviz.solvers.saddle.extragradient import PACE, ExtraGradient, Field, Point
 from zoviz.solvers.saddle.safeguards import Safeguards
@@ -37,6 +38,7 @@ class ZOBCEG(ExtraGradient):
 
     title = "ZOBCEG"
     source = "paper zoeg, Algorithm 3"
+    theorems = {"4.3": theorem_steps.blocks}
     departures = (
         *ExtraGradient.departures,
         Departure("estimator.scaled", False, "differences that are scaled up by the share of a block"),

@@ -7,6 +7,7 @@ from zoviz.core.streams import Streams
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.saddle.extragradient import ExtraGradient, Field, Point
 from zoviz.solvers.saddle.safeguards import Safeguards
 
@@ -26,6 +27,7 @@ class ZOCEG(ExtraGradient):
 
     title = "ZOCEG"
     source = "paper zoeg, Algorithm 2"
+    theorems = {"4.1": theorem_steps.all_coordinates}
     families = (Coordinate,)
 
     longest = 10.0  # curvature is measured where a run starts (chosen by us)

@@ -14,6 +14,7 @@ from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers import theorem_steps
 from zoviz.solvers.published_form import ALONG_COORDINATES, SEVERAL_DIRECTIONS, Departure
 from zoviz.solvers.saddle.extragradient import ExtraGradient, Field, Point
 from zoviz.solvers.saddle.safeguards import Safeguards
@@ -53,6 +54,7 @@ class ZOEG(ExtraGradient):
 
     title = "ZOEG"
     source = "paper zoeg, Algorithm 1"
+    theorems = {"3.1": theorem_steps.random_directions}
     departures = (
         *ExtraGradient.departures,
         ALONG_COORDINATES,
