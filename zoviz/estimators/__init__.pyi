@@ -3,6 +3,8 @@
 from typing import Literal
 from zoviz.estimators.coordinate import Block as _Block
 from zoviz.estimators.coordinate import Coordinate as _Coordinate
+from zoviz.estimators.feedback import OnePoint as _OnePoint
+from zoviz.estimators.feedback import ResidualFeedback as _ResidualFeedback
 from zoviz.estimators.gaussian import Gaussian as _Gaussian
 from zoviz.estimators.sphere import CentralSphere as _CentralSphere
 from zoviz.estimators.sphere import Sphere as _Sphere
@@ -14,6 +16,8 @@ __all__ = [
     "Coordinate",
     "Gaussian",
     "GradientEstimator",
+    "OnePoint",
+    "ResidualFeedback",
     "Sphere",
 ]
 
@@ -25,6 +29,17 @@ class Coordinate(_Coordinate):
         self,
         *,
         differences: Literal["auto", "forward", "central"] = "auto",
+        smoothing_radius: float | None = 1e-05,
+        batch_size: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class OnePoint(_OnePoint):
+    smoothing_radius: float | None
+    batch_size: int
+    def __init__(
+        self,
+        *,
         smoothing_radius: float | None = 1e-05,
         batch_size: int = 1,
         name: str | None = None,
@@ -55,6 +70,17 @@ class Gaussian(_Gaussian):
         self,
         *,
         directions: Literal["random", "block", "sweep"] | None = None,
+        smoothing_radius: float | None = 1e-05,
+        batch_size: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class ResidualFeedback(_ResidualFeedback, OnePoint):
+    smoothing_radius: float | None
+    batch_size: int
+    def __init__(
+        self,
+        *,
         smoothing_radius: float | None = 1e-05,
         batch_size: int = 1,
         name: str | None = None,

@@ -40,6 +40,8 @@ class GradientEstimator(Configurable):
     __abstract = True
 
     live: ClassVar[tuple[str, ...]] = ("smoothing_radius", "batch_size")
+    takes_values: ClassVar[bool] = False
+    """Whether estimates are made of values, not of differences: phi(x)^2 then counts as noise."""
 
     smoothing_radius = Scale(
         default=1e-5,
@@ -242,7 +244,7 @@ class DirectionalEstimator(GradientEstimator):
         if shared is not None:
             total, square = shared.taken_from(total, square, cut)
         rest = good, base, oracle
-        estimate = self._coordinate_summary(total, q, *rest) if q else self._summary(total, square, *rest)
+        estimate = self._coordinate_summary(total, q, *rest) if q else mean_of_samples(total, square, *rest)
         return estimate if cut is None else estimate._replace(cut=cut)
 
     def _inside(self, u: Array, squares: Array, lengths: Array, room: Room) -> Steps:
@@ -280,19 +282,24 @@ class DirectionalEstimator(GradientEstimator):
         # ||E g||^2 = (q / n) E ||g||^2, so that one block measures its own spread; a sweep is exact.
         return Estimate(gradient, (1.0 - q / n) * np.square(gradient).sum(axis=1), base)
 
-    def _summary(self, total: Array, square: Array, good: Any, base: Any, oracle: ValueOracle) -> Estimate:
-        if isinstance(good, np.ndarray):
-            empty = good == 0
-            if empty.any():
-                oracle.fail(empty)
-            good = np.where(empty, np.nan, good.astype(float))
-        gradient = total / (good if isinstance(good, int) else good[:, None])
-        if isinstance(good, int) and good < 2:
-            return Estimate(gradient, np.full(len(total), np.nan), base)
-        spread = square / good - np.einsum("rn,rn->r", gradient, gradient)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            variance = np.where(np.asarray(good) > 1, np.maximum(spread, 0.0) / (good - 1.0), np.nan)
-        return Estimate(gradient, variance, base)
+
+def mean_of_samples(total: Array, square: Array, good: Any, base: Evaluation | None, oracle: ValueOracle) -> Estimate:
+    """Return the estimate of the sums of samples (R, n) and of their squared norms (R,).
+
+    ``good`` is the number of samples, or that of each replica (R,) where some failed.
+    """
+    if isinstance(good, np.ndarray):
+        empty = good == 0
+        if empty.any():
+            oracle.fail(empty)
+        good = np.where(empty, np.nan, good.astype(float))
+    gradient = total / (good if isinstance(good, int) else good[:, None])
+    if isinstance(good, int) and good < 2:
+        return Estimate(gradient, np.full(len(total), np.nan), base)
+    spread = square / good - np.einsum("rn,rn->r", gradient, gradient)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.where(np.asarray(good) > 1, np.maximum(spread, 0.0) / (good - 1.0), np.nan)
+    return Estimate(gradient, variance, base)
 
 
 def _coordinate_pieces(streams: RandomSource, n: int, q: int, point_bytes: int) -> Iterator[Array]:

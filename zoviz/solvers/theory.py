@@ -78,6 +78,9 @@ class Theory:
         if target is None:
             return {}
         noise = problem.lagrangian_noise(info.dual)
+        if estimator.takes_values:
+            value = problem.evaluate(info.point) if exact is None else exact.value
+            noise = noise + np.square(value.f + (info.dual * value.h).sum(axis=-1))
         prediction = estimator.predicted_variance(target.square, target.n, noise, info.radius)
         bounds = estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
         return {"variance_predicted": prediction} | {f"bound: {source}": bound for source, bound in bounds.items()}

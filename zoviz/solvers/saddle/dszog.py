@@ -11,7 +11,7 @@ from zoviz.core.parameters import Part, Scale
 from zoviz.core.sets import Simplex
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
-from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, OnePoint, ResidualFeedback, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
@@ -141,7 +141,7 @@ class DSZOG(Solver):
     title = "DSZOG"
     source = "Shi, Gao and Gu (2022), as remembered"
     departures = (SAFEGUARDS[0], Departure("growing", False, "a penalty that grows"))
-    families = (Sphere, Gaussian, CentralSphere, Coordinate)
+    families = (Sphere, Gaussian, CentralSphere, Coordinate, OnePoint, ResidualFeedback)
     live = (*LIVE_STEPS, "penalty", "regularisation", "averaging", "momentum", *LIVE_ESTIMATOR)
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step η_x", doc="Step of x before averaging.")

@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
-from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, OnePoint, ResidualFeedback, Sphere
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -76,7 +76,7 @@ class ZOALM(SaddleMethod):
         Departure("penalty_growth", False, "a penalty that grows"),
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-5, "estimator.batch_size": 50}
-    families = (Sphere, Gaussian, CentralSphere, Coordinate)
+    families = (Sphere, Gaussian, CentralSphere, Coordinate, OnePoint, ResidualFeedback)
     live = (*LIVE_STEPS, "penalty", "weights", "penalty_growth", "step_reach", *LIVE_ESTIMATOR)
 
     dual_step = Scale(

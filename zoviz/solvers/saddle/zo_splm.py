@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Part, PlainNumber, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
-from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, OnePoint, ResidualFeedback, Sphere
 from zoviz.estimators.base import Phi
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
@@ -73,7 +73,7 @@ class ZOSPLM(SaddleMethod):
         Departure("estimate_proximal", True, "the exact gradient of the proximal term"),
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-5, "estimator.batch_size": 50}
-    families = (Sphere, Gaussian, CentralSphere, Coordinate)
+    families = (Sphere, Gaussian, CentralSphere, Coordinate, OnePoint, ResidualFeedback)
     live = (*LIVE_STEPS, "proximal_step", "proximal_weight", "step_reach", *LIVE_ESTIMATOR)
 
     proximal_step: PlainNumber[float] = PlainNumber(

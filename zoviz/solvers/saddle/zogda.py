@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
-from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, OnePoint, ResidualFeedback, Sphere
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
@@ -68,7 +68,7 @@ class ZOGDA(SaddleMethod):
         Departure("dual", "exact", "an estimated slope in y"),
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-3}
-    families = (Sphere, Gaussian, CentralSphere, Coordinate)
+    families = (Sphere, Gaussian, CentralSphere, Coordinate, OnePoint, ResidualFeedback)
     live = (*LIVE_STEPS, "step_reach", "schedule", "regularisation", *LIVE_ESTIMATOR)
 
     schedule = schedule_parameter()
