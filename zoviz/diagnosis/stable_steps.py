@@ -51,7 +51,8 @@ def plain(name: str = "ZOSPLM") -> Solver:
     """Return a method as published, without the safeguards that keep long steps from diverging, on exact gradients."""
     kind = discover("zoviz.solvers", Solver)[name]
     exact = Sphere(smoothing_radius=1e-5, batch_size=8, directions="sweep")
-    estimator: dict[str, Any] = {"estimator": exact} if Sphere in kind.families else {}  # differences along coordinates are exact
+    # Differences along coordinates are exact as they are.
+    estimator: dict[str, Any] = {"estimator": exact} if Sphere in kind.families else {}
     return kind.published(**estimator, **EXACT[name])
 
 
