@@ -48,7 +48,7 @@ def measured(folder: Path) -> dict[str, dict[str, str]]:
     folder : Path
         Of the sources.
     """
-    return tomllib.loads((folder / "measured.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((folder / "gallery" / "measured.toml").read_text(encoding="utf-8"))
 
 
 def _group(cls: type[Any]) -> str:

@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 WRITTEN = ("_build", "experiments", "packages", "notebooks", "problems", "solvers")
 """Folders that are written when the documentation is built."""
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if not set(path.relative_to(DOCS).parts) & set(WRITTEN)]
-SLOW = ("benchmark.md",)
+SLOW = ("how_to/benchmark.md",)
 """Pages whose blocks take many seconds."""
 LANGUAGES = {"python", "bash", "yaml"}
 
@@ -222,6 +222,26 @@ def test_the_citation_has_the_version() -> None:
 
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == zoviz.__version__ and citation["license"] == "BSD-3-Clause"
+
+
+RECORDS = ("performance/unseen.md", "performance/coco.md", "papers/errata.md")
+"""Pages of figures or entries that nobody reads from end to end."""
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_a_page_begins_with_its_readers_and_is_short(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    included, home = "```{include} ../../" in text[:30], named(path) == "index.md"
+    paragraphs = text.split("\n\n")
+    assert included or home or paragraphs[1].startswith("For "), "For whom, and what they will be able to do."
+    assert len(text.split()) <= 1200 or named(path) in RECORDS or path.parent.name == "reference"
+
+
+def test_every_page_is_in_a_section() -> None:
+    assert [path.name for path in DOCS.iterdir() if path.is_file()] in (
+        ["conf.py", "index.md"],
+        ["index.md", "conf.py"],
+    )
 
 
 def test_every_page_is_in_one_table_of_contents() -> None:

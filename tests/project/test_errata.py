@@ -1,4 +1,4 @@
-"""docs/errata.md: every citation has its entry, and every entry its test."""
+"""docs/papers/errata.md: every citation has its entry, and every entry its test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 from helpers.project import ROOT
 
-TEXT = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "docs" / "papers" / "errata.md").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^\| (\d+) \|.*\| `(test_\w+)` \|$", re.MULTILINE)
 CITATION = re.compile(r"\berrata?(?:um)? (\d+(?:(?:, | and )\d+)*)")
 
@@ -42,6 +42,6 @@ def test_every_citation_has_an_entry() -> None:
                 for number in re.findall(r"\d+", numbers):
                     cited += 1
                     assert 1 <= int(number) <= last, (
-                        f"{path.relative_to(ROOT)} cites errata {number}: not in docs/errata.md."
+                        f"{path.relative_to(ROOT)} cites errata {number}: not in docs/papers/errata.md."
                     )
     assert cited > 20

@@ -77,7 +77,7 @@ def test_every_class_is_listed() -> None:
     for package, base in (("problems", problems.Problem), ("solvers", solvers.Solver)):
         names += [n for n, c in discover(f"zoviz.{package}", base).items() if c.__module__.startswith("zoviz.")]
     names += [name for name in estimators.__all__ if name != "GradientEstimator"]
-    page = (ROOT / "docs" / "problems_and_solvers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "problems_and_solvers.md").read_text(encoding="utf-8")
     assert [name for name in names if f"`{name}`" not in page] == []
 
 

@@ -49,8 +49,8 @@ def test_the_quick_form_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_page_has_the_table_of_the_outcomes_that_are_recorded_beside_it() -> None:
-    work = Reproduction(Coco(size="full"), ROOT / "docs")
+    work = Reproduction(Coco(size="full"), ROOT / "docs" / "performance")
     (table,) = work.experiment.tables(work.measured)
-    page = (ROOT / "docs" / "strangers.md").read_text(encoding="utf-8").splitlines()
+    page = (ROOT / "docs" / "performance" / "coco.md").read_text(encoding="utf-8").splitlines()
     lines = [f"| {' | '.join(cells)} |" for cells in (table.heads, *table.rows)]
     assert len(lines) == 13 and [line for line in lines if line not in page] == []

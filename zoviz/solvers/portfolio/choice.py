@@ -152,7 +152,7 @@ A method is at hand if a solver of this name is found and ``accepts`` the proble
 where that library is not installed. The last row applies to everything. How long a call takes is not asked: the same
 call of ``minimize`` would give other results on another day.
 
-Without noise: ``python -m zoviz.papers.minimize.strangers``, 48 problems of the development half, of 2 to 20 variables,
+Without noise: ``python -m zoviz.papers.minimize.unseen``, 48 problems of the development half, of 2 to 20 variables,
 returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
 
 - 10 sweeps: COBYLA for a quarter of the calls, then ZOSQP, 43 / 36 / 32 / 27; ZOSQP alone 42 / 35 / 32 / 29.
@@ -166,14 +166,14 @@ returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
 On the nine boxes of ``hidden_scales`` with 5000 calls, which were looked at while these methods were made, ZOSQP and
 AL-SPG before it solve 9, AL-SPG alone 8: one box has many local solutions.
 
-With 100 and 310 variables, ``python -m zoviz.papers.minimize.strangers --half large``, 25 sweeps, returned gaps over
+With 100 and 310 variables, ``python -m zoviz.papers.minimize.unseen --half large``, 25 sweeps, returned gaps over
 1 + |f*| on load tracking, conex's and splm's quadratic programmes: ZOSQP below 1e-7 on the first two, 4e-4 and 2e-3 on
 the third; in a portfolio with COBYLA 1e-2 and 2e-2 there, and minutes of computing; SLSQP 1e-5, 2e-6, and a violation,
 1e-2; trust-constr 2e-3, 8e-6, 0.6 and a violation; AL-SPG 2e-2 and worse.
 
-With noise: ``python -m zoviz.papers.minimize.strangers``, the development half, ZOSQP with 1000 sweeps, at 1e-3 asked
+With noise: ``python -m zoviz.papers.minimize.unseen``, the development half, ZOSQP with 1000 sweeps, at 1e-3 asked
 for 48 / 47 / 47 / 46 and returned 47 / 47 / 47 / 44, at 1e-2 46 / 44 / 42 / 38 and 41 / 40 / 37 / 27. With many
-variables, ``strangers --problems``, returned gaps over 1 + |f*| (- where x is not feasible) at 1e-3 and at 1e-2, one
+variables, ``unseen --problems``, returned gaps over 1 + |f*| (- where x is not feasible) at 1e-3 and at 1e-2, one
 seed:
 
 - 120 sweeps. LoadTracking70: ZOSQP 6e-5, 4e-2, ZOBCEG 4e-3, 3e-2; LoadTracking100: 4e-4, 3e-2 and 3e-3, 5e-2;

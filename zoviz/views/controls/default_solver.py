@@ -21,7 +21,7 @@ BY_FAMILY = {
     "coco": ("ZOSQP",),
     "user": ("ZOSQP",),
 }
-"""By the folder of ``zoviz.problems``: variables of very different scales, as designs and strangers' problems have, are
+"""By the folder of ``zoviz.problems``: variables of very different scales, as designs and others' problems have, are
 for ZOSQP, which finds them."""
 COSTLY = ("ZOSQP",)
 """Where every value is a simulation: a method with a batch of probes would not finish its first step in ten seconds."""

