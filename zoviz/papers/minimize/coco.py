@@ -15,7 +15,7 @@ f - f^* <= 10^2, ..., 10^-6 at equal steps of the exponent,
 Noise is independent and normal: ``noise`` times those two denominators on f and on every h. It is not declared.
 
     zoviz reproduce minimize-coco --full --only instance=4 dimension=5 calls=30,100 noise=0 method=auto,SLSQP
-    zoviz reproduce minimize-coco --full --folder docs/performance --only instance=4 ...      # goes on with the recorded results
+    zoviz reproduce minimize-coco --full --folder docs/performance --only ...    # adds to the recorded results
 """
 
 from __future__ import annotations
