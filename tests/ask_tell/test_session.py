@@ -205,7 +205,9 @@ def test_it_minimises_without_a_function() -> None:
         session.tell(batch, [f_at(point) for point in batch.x], [h_at(point) for point in batch.x])
     assert session.result.success == (session.result.maxcv <= 1e-6)
     np.testing.assert_allclose(session.result.best_fun, 1.0, atol=1e-2)
-    with pytest.raises(ZovizError, match="Expected a question that is open, got none: The budget of 600"):
+    with pytest.raises(
+        ZovizError, match="Expected a session that still needs values, got one that has ended: The budget of 600"
+    ):
         session.ask()
 
 

@@ -36,8 +36,8 @@ def noisy() -> Certainty:
 def test_the_sentence_says_all_in_plain_words() -> None:
     made = noisy()
     assert made.sentence == (
-        "f(x) 3.25 (3.20 to 3.30); f* 3.21 (3.10 to 3.32); at most 0.09 to be gained nearby; active: h1; inactive: h2; "
-        "P(h1 <= 0) = 84 %, the least; not determined: x2; another digit would take about 4,800 calls."
+        "f(x) 3.25 (3.20 to 3.30); f* 3.21 (3.10 to 3.32); possible gain nearby at most 0.09; active: h1; "
+        "inactive: h2; P(h1 <= 0) = 84 %, the least; not determined: x2; another digit would take about 4,800 calls."
     )
     assert dataclasses.replace(made, note="few calls").sentence.endswith("; few calls.")
 

@@ -113,7 +113,7 @@ def test_a_method_that_stands_still_is_ended_with_a_sentence() -> None:
     problem = BlackBox(lambda x: float(x.sum()), bounds=[(0.0, 1.0)], noise="deterministic")
     result = Run(problem, ZOBCEG(), calls=5000, replicas=1).run()
     assert result.status == "finished" and result.calls.item() < 500 and result.best_fun.item() == 0.0
-    assert "The method asks for nothing but points whose values are known." in result.message
+    assert "The method requests only points whose values are known." in result.message
 
 
 @pytest.mark.parametrize("solver", ["SlackAL", "ZOCEG", "ZOSPLM", "CMAES", "COBYLA"])

@@ -28,7 +28,7 @@ def test_a_truncated_file_is_told_from_a_whole_one(store: Store, small: Small, p
     store.close()
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
-    sentence = "Expected a whole store for the store .*, got a damaged file"
+    sentence = "Expected an intact file for the store .*, got a damaged file"
     try:
         with Store(f"sqlite:///{path}") as damaged:
             assert any(re.search("damaged", problems) for problems in damaged.check())
@@ -56,14 +56,14 @@ def test_a_file_cut_short_under_a_run(store: Store, small: Small, path: Path, un
         message += "".join(store.check())
     except StoreError as error:
         message += str(error)
-    assert message == "" or re.search("Expected a whole store|damaged", message), message
+    assert message == "" or re.search("Expected an intact file|damaged", message), message
 
 
 @pytest.mark.parametrize("content", [b"iteration,objective\n0,1\n" * 200, b"\0" * 8192, b"SQLite"])
 def test_another_file_is_no_store(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="Expected a whole store for the store .*, got a damaged file"):
+    with pytest.raises(StoreError, match="Expected an intact file for the store .*, got a damaged file"):
         Store(f"sqlite:///{path}")
     assert path.read_bytes() == content
 

@@ -90,7 +90,7 @@ def test_a_locked_store_is_waited_for_and_then_done_without(
         other.execute("BEGIN IMMEDIATE")
         run = small(store=hasty, iterations=30)
         run.run()
-        assert "Expected a turn to write for the store" in run.message and "none for 0.1 s" in run.message
+        assert "Expected write access for the store" in run.message and "none for 0.1 s" in run.message
         other.execute("ROLLBACK")
         assert hasty.count() == 0 and hasty.check() == []
 

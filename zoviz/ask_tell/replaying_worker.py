@@ -67,7 +67,7 @@ class Answers:
         """
         question = self.question
         if question is None:
-            raise ZovizError("Expected a question that is open, got none: there is nothing to tell.")
+            raise ZovizError("Expected points that wait for values, got none: call ask() first.")
         self._values[rows], self.open[rows] = values, False
         if self.open.any():
             return False

@@ -172,7 +172,10 @@ class AskTell:
         """
         question = self._worker.answers.question
         if question is None:
-            raise ZovizError(f"Expected a question that is open, got none: {self._worker.message} See result.")
+            raise ZovizError(
+                "Expected a session that still needs values, got one that has ended: "
+                f"{self._worker.message} See result."
+            )
         return question
 
     @property
@@ -190,7 +193,10 @@ class AskTell:
             Before the solver has begun: the values at the start, and those that choose its steps, come first.
         """
         if not self._worker.has_result:
-            raise ZovizError("Expected a session past its start, got one that still chooses its steps: tell() first.")
+            raise ZovizError(
+                "Expected a session with a first result, got one that still chooses its steps: call "
+                "ask() and tell() first."
+            )
         return self._worker.result
 
     def ask(self) -> Batch:

@@ -156,7 +156,7 @@ class Certainty:
         if not self.tells_minimum:
             return ""
         gain = f"at most {self.gain.high:.2g}" if self.gain.high > 0.0 else "nothing"
-        return f"f* {text_of(self.f_star)}; {gain} to be gained nearby"
+        return f"f* {text_of(self.f_star)}; possible gain nearby {gain}"
 
     @property
     def along(self) -> str:
@@ -183,7 +183,7 @@ class Certainty:
 
     def __str__(self) -> str:
         lines = [("f(x)", text_of(self.f_x), "", ""), ("f*", text_of(self.f_star), "", "")]
-        lines.append(("to be gained nearby", text_of(self.gain), "", ""))
+        lines.append(("possible gain nearby", text_of(self.gain), "", ""))
         rows = [("row", "value", "activity", "worth of a unit"), *self.table()] if self.h_x else []
         x = [(f"x{i + 1}", text_of(one), "", "") for i, one in enumerate(self.x_star) if np.isfinite(one.low)]
         cells = [*lines, *rows, *x]
@@ -271,7 +271,7 @@ def exact(
         [Activity(word) for word in words],
         np.zeros(len(h) + 1),
         0,
-        "values repeat, and the calls nearby do not tell f*",
+        "values repeat, but the calls nearby do not determine f*",
         worth,
     )
 

@@ -87,7 +87,7 @@ def certainty(
     """
     before, good = before.finite, fresh.finite
     if not len(plan.axes) or len(good.x) < 0.5 * len(fresh.x):
-        return _of_repeats(good, x, level, len(fresh.x), note or "too few calls, or too many variables, to tell f*")
+        return _of_repeats(good, x, level, len(fresh.x), note or "too few calls, or too many variables, to estimate f*")
     found = estimated(before, good, x, box, plan, level, note, misfit)
     if found is None:  # of values of wildly different sizes: what x alone tells is not lost
         return _of_repeats(good, x, level, len(fresh.x), note or "the values nearby are too different for a model")

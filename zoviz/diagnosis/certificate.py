@@ -197,7 +197,7 @@ class Certificate:
         return (
             f"repeated calls differ, standard deviation {noise}" if noise else "",
             f"values are rounded to {step}" if step else "",
-            f"cannot tell slopes of {flat}: only a few distinct values were seen" if flat else "",
+            f"slopes of {flat} are unknown: only a few distinct values were seen" if flat else "",
         )
 
     @property
@@ -383,7 +383,7 @@ class Certifier(Configurable):
             active,
             measured.noise,
             measured.calls,
-            "f* takes curvatures, which differences do not tell",
+            "f* needs curvatures, which differences do not give",
             worth,
             self.confidence,
         )

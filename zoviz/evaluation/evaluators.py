@@ -179,7 +179,7 @@ def _result(future: Any) -> Any:
         if type(error).__name__ != "KilledWorker":
             raise
         story = str(error).partition(". ")[0]
-        return Failure(OracleError(f"Expected a value, got the end of the processes that were to find it: {story}."))
+        return Failure(OracleError(f"Expected a value, got the end of the worker processes: {story}."))
 
 
 def _by_threads(

@@ -23,7 +23,7 @@ class ConcaveNormal(QuadraticProblem):
     title = "Quadratic that is concave along the normal of a linear constraint"
     n = param.Integer(default=10, bounds=(2, 2000), doc="Dimension of x.")
     seed = param.Integer(default=0, bounds=(0, 2**31), doc="Seed of Q, d and b.")
-    half_width = param.Number(default=10.0, bounds=(1.0, 1e6), doc="X = [-half_width, half_width]^n.")
+    half_width = param.Number(default=10.0, bounds=(1.0, 1e6), doc="Half-width of the box around 0.")
     start_radius = param.Number(default=1.0, bounds=(0, 1e6), doc="x0 is uniform in [-start_radius, start_radius]^n.")
 
     def build(self) -> Quadratics:

@@ -58,8 +58,8 @@ class Problem(Noisy):
     scaled = param.Boolean(
         default=False,
         label="Scale to order 1",
-        doc="The solver sees variables, objective and constraints of order 1, for 5 calls and, in a box, "
-        "some more for each variable; what is reported stays in your units.",
+        doc="Scale variables, objective and constraints to order 1 for the solver, by 5 calls and, in a box, "
+        "some more for each variable. Results stay in your units.",
     )
 
     start_radius: float | None = None

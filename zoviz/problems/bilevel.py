@@ -71,8 +71,8 @@ class OnlineBilevel(Problem):
         default="common",
         objects=["deterministic", "common", "independent"],
         label="Noise of the values",
-        doc="deterministic: exact f and g of each round. common: a round's values share its mini-batches. independent: "
-        "not for these methods, which compare values of one sample.",
+        doc="deterministic: exact f and g in each round. common: all values of a round share its mini-batches. "
+        "independent noise is not for these methods, which compare values of one sample.",
     )
     noise_scale = param.Number(
         default=0.0,

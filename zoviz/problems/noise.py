@@ -24,8 +24,8 @@ class Noisy(Configurable):
         default="deterministic",
         objects=["deterministic", "common", "independent"],
         label="Noise of the values",
-        doc="deterministic: exact values. common: all points of one iteration share their noise. independent: every "
-        "oracle call draws its own.",
+        doc="deterministic: exact values. common: all points of one iteration share their noise. independent: "
+        "every call has its own noise.",
     )
     noise_distribution: param.Selector[str] = param.Selector(
         default="normal", objects=["normal", "student_t"], label="Noise law", doc="Law of the additive noise."

@@ -41,7 +41,7 @@ class Departure(NamedTuple):
 
 SAFEGUARDS = (
     Departure("restoration", 0, "restoration of feasibility first"),
-    Departure("augmentation", False, "a penalty where multipliers alone do not do"),
+    Departure("augmentation", False, "a penalty where multipliers alone do not suffice"),
     Departure("step_reach", FAR, "steps that are shortened for large multipliers"),
 )
 """What guards the methods on the Lagrangian."""

@@ -57,8 +57,8 @@ def test_an_imported_solver_stands_beside_the_others_by_hand() -> None:
     np.testing.assert_array_equal(hits.calls[:, 1], [[3.0] * 3, [2.0] * 3])
     assert remarks == [
         "A, imported: 2 of the file's 3 problems are in this study, too; the others are left out.",
-        "A (imported) ended within 1 sweeps of n + 1 calls, the study within 2: beyond the first, profiles do not tell "
-        "what more calls would have given it.",
+        "A (imported) ended within 1 sweeps of n + 1 calls, the study within 2: beyond that its profile is "
+        "flat for lack of calls.",
     ]
 
 

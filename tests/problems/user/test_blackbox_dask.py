@@ -174,7 +174,7 @@ def running(pid: int) -> bool:
 
 
 def test_a_call_that_is_given_up_is_a_failure_with_a_sentence(tmp_path: Path) -> None:
-    sentence = "Expected a value, got the end of the processes that were to find it: Attempted to run task .* on 1 "
+    sentence = "Expected a value, got the end of the worker processes: Attempted to run task .* on 1 "
     with cluster(patience=0) as client:  # each of the two calls takes one of the two workers with it
         problem = BlackBox(deadly(tmp_path, 99), bounds=BOX, workers=client.get_executor(), on_error="fail")
         assert np.isnan(problem.evaluate(np.array([[0.9, 0.0]])).f).all()

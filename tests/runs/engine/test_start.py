@@ -58,7 +58,7 @@ def test_minimize_finds_a_start_with_a_value(way: str, x0: Any, replicas: int, n
     assert result.feasible and result.calls == len(diary.points) <= 100
     assert result.fun < 0.1 and defined(result.x)
     if x0 is not None:
-        assert "had no value: another point was found after" in result.message
+        assert "had no value; another one was found after" in result.message
 
 
 def test_every_seed_finds_one_and_the_same_again() -> None:
@@ -73,7 +73,7 @@ def test_a_run_looks_for_every_replica_and_replays() -> None:
     run = Run(BlackBox(diary, rows, bounds=BOX, on_error="fail"), "auto", replicas=4, calls=80)
     result = run.run()
     assert run.frozen == 0 and result.success.all() and result.calls.sum() == len(diary.points)
-    assert "replicas had no value: another point was found after" in result.message
+    assert "replicas had no value; another one was found after" in result.message
     assert result.ledger is not None and result.ledger.calls["start"].sum() > 4
     np.testing.assert_array_equal(run.replay().run().x, result.x)
 
@@ -90,7 +90,7 @@ def test_a_program_too() -> None:
     program = 'read x; read y; case "$x" in 0.[0-4]*) echo $x; echo -$y;; *) exit 1;; esac'
     result = Run(Executable(["sh", "-c", program], bounds=BOX, x0=[0.55, 0.6], m=1), "auto", calls=20, replicas=1).run()
     assert result.success.all() and result.fun.item() < 0.5
-    assert "The start had no value: another point was found after" in result.message
+    assert "The starting point had no value; another one was found after" in result.message
 
 
 @pytest.mark.parametrize(("x0", "calls"), [(None, 12), ([0.5, 0.5], 12), (None, 60)])

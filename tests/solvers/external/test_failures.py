@@ -134,5 +134,5 @@ def test_a_library_that_asks_for_known_points_alone_is_ended() -> None:
     )
     run = Run(problem, Circling(**FIXED[COBYLA]), replicas=2, calls=50)
     run.run()
-    assert "it asks for nothing but points that it knows" in run.message and run.status == "finished"
+    assert "it requests only points whose values it has" in run.message and run.status == "finished"
     assert (run.result.calls == 3).all()

@@ -46,7 +46,7 @@ def test_rounding_is_seen_and_costs_no_more_than_it_hides(name: str) -> None:
 )
 def test_short_values_at_short_points_and_classes_are_no_rounding(fun: Callable[..., object], x0: list[float]) -> None:
     result = minimize(fun, x0, bounds=[(-4.0, 4.0)] * 3, joint=True, method="ZOSQP", max_calls=80)
-    assert "values repeat to the bit, so differences" in result.message
+    assert "values repeat exactly, so differences" in result.message
 
 
 def test_a_lattice_of_any_spacing_is_seen_once_some_points_were_met() -> None:

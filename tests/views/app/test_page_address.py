@@ -71,7 +71,7 @@ def test_a_page_shows_the_stored_runs_that_its_address_names(tmp_path: Path) -> 
     page = Dashboard(store=store)
     page.read_address(f"?runs={run.id},00000000")
     assert [entry.run.id for entry in page.controller.runs_shown.runs.values()] == [run.id]
-    assert "Run 00000000 of the address is left out" in page.controller.error
+    assert "Run 00000000 of the address is ignored" in page.controller.error
     page.read_address("")
     page.controller.runs_shown.put(run, number=7)
     again = Dashboard(store=store)
@@ -90,7 +90,7 @@ def test_axes_and_band_of_the_plots_come_back() -> None:
     other.read_address(query)
     assert (other.board.axis, other.board.log_x, other.board.log_y, other.board.band) == ("seconds", True, True, "none")
     other.read_address("?plots.axis=%22parsecs%22")
-    assert other.board.axis == "seconds" and "axis in the address is left out" in other.controller.error
+    assert other.board.axis == "seconds" and "axis in the address is ignored" in other.controller.error
 
 
 def test_an_estimator_of_another_class_comes_back_with_its_values() -> None:

@@ -85,12 +85,12 @@ def test_of_a_run_on_zovizs_own_problem_a_thread_finds_it_out() -> None:
     card, calls = BestDesignCard(), run.result.calls.copy()
     card.update(run)
     assert "being found out" in card.table.object
-    until(lambda: card.update(run) or "to be gained nearby" in card.table.object)
+    until(lambda: card.update(run) or "possible gain nearby" in card.table.object)
     assert (run.result.calls == calls).all() and "a unit is worth" in card.table.object
     stochastic = Run(StochasticQP(), "SampledALM", replicas=1, iterations=3)
     stochastic.run()
     card.update(stochastic)
-    assert "It is not computed how sure this is: the objective is an expectation" in card.table.object
+    assert "No intervals are computed: the objective is an expectation" in card.table.object
 
 
 def test_beside_a_certified_point_stand_f_star_each_rows_word_and_what_its_limit_is_worth() -> None:

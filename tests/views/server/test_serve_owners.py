@@ -98,7 +98,7 @@ def test_a_hostile_user_neither_sees_nor_steers_anothers_run(server: ClassServer
         before = next(one for one in [*store.runs(), *store.runs(deleted=True)] if one.owner in ("bob", ""))
         journal = store.load(before.id).journal
         if server.owners:
-            assert SECRET not in seen and f"Run {before.id[:8]} of the address is left out" in seen
+            assert SECRET not in seen and f"Run {before.id[:8]} of the address is ignored" in seen
             assert told[0] == "running" and len(journal) == 0 and before.owner == "bob" and before.label == SECRET
             assert store.count(deleted=True) == 0 and {one.owner for one in store.runs()} <= {"bob", "alice"}
         else:

@@ -126,7 +126,7 @@ def _segments(files: Mapping[str, str], path: str, count: int) -> list[tuple[flo
             segments[-1][1].append([float(words[_EVALUATIONS]), float(words[_BEST])])
     if len(segments) != count or any(np.isnan(optimum) for optimum, _ in segments):
         raise ZovizError(
-            f"Expected {count} runs in {path}, each with a first line that tells Fopt, got {len(segments)}: the "
+            f"Expected {count} runs in {path}, each with a first line that has Fopt, got {len(segments)}: the "
             "archive is of another format or damaged."
         )
     return [(optimum, np.array(rows, dtype=float).reshape(-1, 2)) for optimum, rows in segments]

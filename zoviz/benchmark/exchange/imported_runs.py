@@ -268,8 +268,8 @@ def _budgets(
         ]
         if theirs and ours and max(theirs) < 0.9 * max(ours):
             remarks.append(
-                f"{solver} ended within {max(theirs):.0f} sweeps of n + 1 calls, the study within {max(ours):.0f}: "
-                "beyond the first, profiles do not tell what more calls would have given it."
+                f"{solver} ended within {max(theirs):.0f} sweeps of n + 1 calls, the study within "
+                f"{max(ours):.0f}: beyond that its profile is flat for lack of calls."
             )
         elif theirs and ours and max(ours) < 0.9 * max(theirs):
             remarks.append(

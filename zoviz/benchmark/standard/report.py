@@ -28,7 +28,7 @@ def report(record: Record, comparison: VersionComparison | None = None) -> str:
         "",
     ]
     for noise, part in record.parts.items():
-        failed = f" {part.failures} runs failed and count as they had come by then." if part.failures else ""
+        failed = f" {part.failures} runs failed and count with their results up to then." if part.failures else ""
         lines += [f"### {noise.capitalize()}", "", f"{len(part.cells)} problems.{failed}", ""]
         lines += [*_table(*solver_table(part, record.replicas)), ""]
         lines += [f"#### Weak spots, {noise}", "", *_weak_spots(part, record.replicas), ""]

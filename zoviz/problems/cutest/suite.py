@@ -43,13 +43,15 @@ class Suite(CollectionProblem):
     title = "CUTEst suite (S2MPJ)"
     order = 90
 
-    problem_name = param.String(default="HS43", label="Problem", doc="Its name; Suite.names() lists all of them.")
+    problem_name = param.String(
+        default="HS43", label="Problem", doc="Name of the problem; Suite.names() lists all names."
+    )
     size = param.Integer(
         default=None,
         allow_None=True,
         bounds=(1, None),
         label="Dimension n",
-        doc="One of the problem's dimensions, where it has several; empty: the default one.",
+        doc="Number of variables, where the problem comes in several sizes; empty: its default.",
     )
     stated_optimum = param.Boolean(
         default=False,

@@ -103,21 +103,25 @@ class BlackBoxAttack(OnlineBilevel):
     )
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Network seed", doc="Seed of the classifier's training.")
     hidden_units = param.Integer(
-        default=64, bounds=(2, 4096), softbounds=(16, 256), label="Hidden units", doc="Of the classifier."
+        default=64, bounds=(2, 4096), softbounds=(16, 256), label="Hidden units", doc="Hidden units of the classifier."
     )
     epochs = param.Integer(
-        default=100, bounds=(1, 10_000), softbounds=(10, 200), label="Epochs", doc="Of the classifier's training."
+        default=100,
+        bounds=(1, 10_000),
+        softbounds=(10, 200),
+        label="Epochs",
+        doc="Epochs of the classifier's training.",
     )
     confidence = param.Number(
         default=0.0,
         bounds=(0, 1e3),
         softbounds=(0, 10),
         label="Confidence κ",
-        doc="Margin beyond which more is no gain.",
+        doc="Margin of the attack beyond which its loss falls no further.",
     )
     penalty = Scale(0.05, softbounds=(1e-3, 1.0), label="Penalty λ", doc="Factor of all pixels' costs; 1 in the paper.")
     largest_weight = param.Number(
-        default=2.0, bounds=(0, 20), softbounds=(0, 5), label="Largest x", doc="x lies in [0, this]: weights e^x."
+        default=2.0, bounds=(0, 20), softbounds=(0, 5), label="Largest x", doc="Upper bound of x; weights are e^x."
     )
 
     stages = param.Integer(
@@ -127,7 +131,11 @@ class BlackBoxAttack(OnlineBilevel):
         doc="The stream shows the images of every S-th class, others from stage to stage; 1: all images always.",
     )
     stage_rounds = param.Integer(
-        default=100, bounds=(1, 10**9), softbounds=(10, 1000), label="Rounds of a stage", doc="Until the next stage."
+        default=100,
+        bounds=(1, 10**9),
+        softbounds=(10, 1000),
+        label="Rounds of a stage",
+        doc="Rounds until the images change.",
     )
 
     _trained: _Trained | None = None

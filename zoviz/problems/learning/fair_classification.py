@@ -76,7 +76,11 @@ class FairClassification(LinearlyConstrained):
         default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins."
     )
     shift = Scale(
-        3.0, bounds=(1e-3, 1e3), softbounds=(0.1, 10.0), label="Loss shift μ", doc="Of the logistic difference."
+        3.0,
+        bounds=(1e-3, 1e3),
+        softbounds=(0.1, 10.0),
+        label="Loss shift μ",
+        doc="Shift of the logistic loss difference.",
     )
     bound = Scale(
         0.2, bounds=(1e-6, 1e3), softbounds=(1e-2, 2.0), label="Covariance bound c", doc="Largest covariance allowed."
@@ -92,20 +96,20 @@ class FairClassification(LinearlyConstrained):
         doc="Rows of the table in one sample ξ, drawn with replacement; a solver's batch size multiplies it.",
     )
     half_width = param.Number(
-        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X = [-half_width, half_width]^n."
+        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="Half-width of the box around 0."
     )
     start_radius = param.Number(
         default=1.0, bounds=(0, 1e6), label="Start radius", doc="θ0 is uniform in [-start_radius, start_radius]^n."
     )
 
     test_share = param.Number(
-        default=0.0, bounds=(0, 0.9), label="Test share", doc="Share of the people who are left out of the training."
+        default=0.0, bounds=(0, 0.9), label="Test share", doc="Share of the people who are kept for the test."
     )
     label_noise = param.Number(
         default=0.0, bounds=(0, 0.5), label="Label noise", doc="Share of those in the training with the wrong label."
     )
     split_seed = param.Integer(
-        default=0, bounds=(0, 2**31), label="Split seed", doc="Of who is left out, and whose label is wrong."
+        default=0, bounds=(0, 2**31), label="Split seed", doc="Seed of the split and of the wrong labels."
     )
 
     rows = 2

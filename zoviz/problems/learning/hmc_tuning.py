@@ -118,11 +118,14 @@ class HMCTuning(Problem):
         bounds=(100, 1_000_000),
         softbounds=(500, 8000),
         label="Gradients",
-        doc="Of each chain in a trial.",
+        doc="Gradient evaluations of each chain in a trial.",
     )
-    chains = param.Integer(default=2, bounds=(2, 16), label="Chains", doc="Of each trial.")
+    chains = param.Integer(default=2, bounds=(2, 16), label="Chains", doc="Number of chains in a trial.")
     prior_variance = param.Number(
-        default=100.0, bounds=(1e-3, 1e6), label="Prior variance", doc="Of every coefficient's normal prior."
+        default=100.0,
+        bounds=(1e-3, 1e6),
+        label="Prior variance",
+        doc="Variance of the normal prior of every coefficient.",
     )
     geweke: param.Selector[str] = param.Selector(
         default="coda",
@@ -131,7 +134,7 @@ class HMCTuning(Problem):
         doc="coda: a standard normal score, limit 3.3. pymc: the formula of PyMC and ArviZ, limit 2.0.",
     )
     reduction_limit = param.Number(
-        default=1.2, bounds=(1.0, 9.0), label="Limit of R", doc="Largest potential scale reduction."
+        default=1.2, bounds=(1.0, 9.0), label="Limit of R", doc="Largest potential scale reduction R that is allowed."
     )
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Data seed", doc="Seed of data and of the rows used.")
 

@@ -94,13 +94,17 @@ class LossTuning(OnlineBilevel):
         bounds=(1, 1024),
         softbounds=(2, 32),
         label="Channels",
-        doc="Of the first convolution; the second has twice as many.",
+        doc="Channels of the first convolution; the second has twice as many.",
     )
     hidden_units = param.Integer(
         default=16, bounds=(2, 4096), softbounds=(8, 256), label="Hidden units", doc="Of the first full layer."
     )
     phase_length = param.Integer(
-        default=100, bounds=(1, 10**9), softbounds=(10, 1000), label="Rounds per phase", doc="The last phase goes on."
+        default=100,
+        bounds=(1, 10**9),
+        softbounds=(10, 1000),
+        label="Rounds per phase",
+        doc="Rounds until the ratios change.",
     )
     ratios = param.List(
         default=[0.4, 0.4 + 0.4 / 3, 0.4 + 0.8 / 3, 0.8],
@@ -114,7 +118,7 @@ class LossTuning(OnlineBilevel):
         bounds=(1, 10**6),
         softbounds=(1, 256),
         label="Images per sample",
-        doc="Of either level; a method's batch counts samples.",
+        doc="Images in a sample, of the upper and of the lower level.",
     )
     decay = param.Number(
         default=1e-3, bounds=(0, 10), softbounds=(0, 0.1), label="Weight decay μ", doc="Weight of ||y||^2 / 2 in g."

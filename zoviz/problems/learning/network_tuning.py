@@ -94,9 +94,9 @@ class NetworkTuning(Problem):
         bounds=(1, 1_000_000),
         softbounds=(100, 5000),
         label="Steps",
-        doc="Of each training; 5000 in the paper.",
+        doc="Steps of each training; 5000 in the paper.",
     )
-    batch = param.Integer(default=32, bounds=(1, 1024), label="Batch", doc="Images in a step of a training.")
+    batch = param.Integer(default=32, bounds=(1, 1024), label="Batch", doc="Images in a step of the training.")
     loss: param.Selector[str] = param.Selector(
         default="error",
         objects=["error", "log"],
@@ -104,7 +104,11 @@ class NetworkTuning(Problem):
         doc="error: misclassified validation images in per cent. log: their mean log loss, which is smoother.",
     )
     widest = param.Integer(
-        default=64, bounds=(16, 1024), softbounds=(32, 256), label="Largest width", doc="Of the hidden layers."
+        default=64,
+        bounds=(16, 1024),
+        softbounds=(32, 256),
+        label="Largest width",
+        doc="Largest width of the hidden layers.",
     )
     limit_share = param.Number(
         default=0.15,

@@ -70,7 +70,10 @@ class DistributedConsensus(LinearlyConstrained):
         default=2, bounds=(1, 1000), softbounds=(1, 20), label="Features d", doc="Variables of each node."
     )
     edge_probability = param.Number(
-        default=0.5, bounds=(1e-3, 1), label="Edge probability p", doc="Mean of the p_ij: that an edge is there."
+        default=0.5,
+        bounds=(1e-3, 1),
+        label="Edge probability p",
+        doc="Mean probability p_ij that two nodes have an edge.",
     )
     probability_spread = param.Number(
         default=0.0,
@@ -86,7 +89,7 @@ class DistributedConsensus(LinearlyConstrained):
         bounds=(1, 100_000),
         softbounds=(1, 128),
         label="Points in a sample",
-        doc="Of each node's data in one sample ξ, drawn with replacement; a solver's batch size multiplies it.",
+        doc="Data points of each node in one sample ξ, drawn with replacement.",
     )
     difference = param.Number(
         default=0.5, bounds=(0, 100), softbounds=(0, 2), label="Difference of nodes", doc="Size of c_i - c."
@@ -95,11 +98,15 @@ class DistributedConsensus(LinearlyConstrained):
         default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins."
     )
     shift = Scale(
-        3.0, bounds=(1e-3, 1e3), softbounds=(0.1, 10.0), label="Loss shift μ", doc="Of the logistic difference."
+        3.0,
+        bounds=(1e-3, 1e3),
+        softbounds=(0.1, 10.0),
+        label="Loss shift μ",
+        doc="Shift of the logistic loss difference.",
     )
     ridge = param.Number(default=0.1, bounds=(0, 1e3), softbounds=(0, 1), label="Ridge", doc="Weight of ||x_i||²/2.")
     half_width = param.Number(
-        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X_0 = [-half_width, half_width]^d."
+        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="Half-width of the box of each node's variables."
     )
     start_radius = param.Number(
         default=2.0, bounds=(0, 1e6), label="Start radius", doc="x0 is uniform in [-start_radius, start_radius]^(N d)."

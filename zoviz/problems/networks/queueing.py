@@ -61,7 +61,7 @@ class QueueingNetwork(Problem):
     noise_scale = param.Number(default=0.0)
     scaled = param.Boolean(default=True)
     customers = param.Integer(
-        default=50, bounds=(1, 100_000), softbounds=(20, 500), label="Customers", doc="Of a simulated day."
+        default=50, bounds=(1, 100_000), softbounds=(20, 500), label="Customers", doc="Customers of a simulated day."
     )
 
     @cached_property

@@ -67,10 +67,14 @@ class NetworkSlicing(LinearlyConstrained):
     domain: Box
 
     nodes = param.Integer(default=6, bounds=(3, 200), softbounds=(3, 40), label="Nodes", doc="Nodes of the network.")
-    degree = param.Integer(default=3, bounds=(2, 50), softbounds=(2, 8), label="Links per node", doc="Out of each.")
+    degree = param.Integer(
+        default=3, bounds=(2, 50), softbounds=(2, 8), label="Links per node", doc="Links out of each node."
+    )
     flows = param.Integer(default=2, bounds=(1, 200), softbounds=(1, 20), label="Flows K", doc="Flows to be routed.")
     chain = param.Integer(default=2, bounds=(1, 20), softbounds=(1, 5), label="Chain S", doc="Functions of a flow.")
-    sites = param.Integer(default=4, bounds=(1, 200), softbounds=(1, 20), label="Function nodes", doc="At most all.")
+    sites = param.Integer(
+        default=4, bounds=(1, 200), softbounds=(1, 20), label="Function nodes", doc="Nodes that can serve functions."
+    )
     providers = param.Integer(
         default=3, bounds=(1, 200), softbounds=(1, 10), label="Providers P", doc="Function nodes that offer a function."
     )
@@ -84,11 +88,18 @@ class NetworkSlicing(LinearlyConstrained):
         doc="Links' costs vary by this share.",
     )
     demand_spread = param.Number(
-        default=0.0, bounds=(0, 1), label="Spread of demands", doc="The same of demands; above 0 rows are sampled."
+        default=0.0,
+        bounds=(0, 1),
+        label="Spread of demands",
+        doc="Demands vary by this share; above 0 rows are sampled.",
     )
     weight = param.Number(default=1.0, bounds=(0, 1e4), softbounds=(0, 10), label="Regulariser σ", doc="Weight of P_ε.")
-    exponent = param.Number(default=0.5, bounds=(0.05, 0.95), label="Exponent p", doc="Of the regulariser's norm.")
-    offset = Scale(0.1, bounds=(1e-3, 10), softbounds=(1e-2, 1), label="Offset ε", doc="Keeps the gradient finite.")
+    exponent = param.Number(
+        default=0.5, bounds=(0.05, 0.95), label="Exponent p", doc="Exponent of the regulariser's norm."
+    )
+    offset = Scale(
+        0.1, bounds=(1e-3, 10), softbounds=(1e-2, 1), label="Offset ε", doc="Offset that keeps the gradient finite."
+    )
     start_radius = param.Number(
         default=0.5, bounds=(0, 1e6), label="Start radius", doc="x0 is uniform in [0, start_radius]^n, projected on X."
     )

@@ -44,7 +44,7 @@ class ConexQCQP(QuadraticProblem):
         default=True, label="Convex", doc="A_0 and A_1 positive definite; else both with smallest eigenvalue -0.1."
     )
     half_width = param.Number(
-        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X = [-half_width, half_width]^n."
+        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="Half-width of the box around 0."
     )
     start_radius = param.Number(
         default=1.0, bounds=(0, 1e6), label="Start radius", doc="x0 is uniform in [-start_radius, start_radius]^n."

@@ -36,7 +36,7 @@ class NonconvexQCQP(QuadraticProblem):
     n = param.Integer(default=50, bounds=(2, 2000), softbounds=(2, 200), label="Variables n", doc="Dimension of x.")
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of Q, d, A and b.")
     half_width = param.Number(
-        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X = [-half_width, half_width]^n."
+        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="Half-width of the box around 0."
     )
     start_radius = param.Number(
         default=1.0, bounds=(0, 1e6), label="Start radius", doc="x0 is uniform in [-start_radius, start_radius]^n."

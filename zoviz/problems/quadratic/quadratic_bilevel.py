@@ -67,7 +67,11 @@ class QuadraticBilevel(OnlineBilevel):
     )
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of matrices and centres.")
     conditioning = param.Number(
-        default=4.0, bounds=(1, 1e6), softbounds=(1, 100), label="Conditioning κ", doc="L_g / μ_g of the follower."
+        default=4.0,
+        bounds=(1, 1e6),
+        softbounds=(1, 100),
+        label="Conditioning κ",
+        doc="Condition number of the follower.",
     )
     drift: param.Selector[str] = param.Selector(
         default="slow",
@@ -86,10 +90,14 @@ class QuadraticBilevel(OnlineBilevel):
         metadata=ABSENT,
     )
     sampling_noise = param.Number(
-        default=0.1, bounds=(0, 1e3), softbounds=(0, 1), label="Sampling noise σ", doc="Deviation of a batch of one."
+        default=0.1,
+        bounds=(0, 1e3),
+        softbounds=(0, 1),
+        label="Sampling noise σ",
+        doc="Standard deviation of one sample's noise.",
     )
     half_width = param.Number(
-        default=5.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X = [-half_width, half_width]^n."
+        default=5.0, bounds=(1e-3, 1e6), label="Box half-width", doc="Half-width of the box around 0."
     )
 
     @property

@@ -87,14 +87,19 @@ class StochasticQP(LinearlyConstrained):
         bounds=(-1e6, 1e6),
         softbounds=(-1, 1),
         label="Smallest curvature on the null space",
-        doc="Positive: one stationary point under equations; negative: f is nonconvex on them too.",
+        doc="Smallest eigenvalue of Q on the null space. Below 0, f is nonconvex on the equations, too.",
     )
     indefiniteness = param.Number(
         default=1.0, bounds=(0, 1e6), label="Indefiniteness", doc="-1 times the smallest eigenvalue of Q."
     )
-    half_width = param.Number(default=2.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X = [-u, u]^n.")
+    half_width = param.Number(
+        default=2.0, bounds=(1e-3, 1e6), label="Box half-width", doc="Half-width of the box around 0."
+    )
     free_variables = param.Integer(
-        default=0, bounds=(0, None), label="Variables without bounds", doc="The last so many have none."
+        default=0,
+        bounds=(0, None),
+        label="Variables without bounds",
+        doc="How many of the last variables are unbounded.",
     )
     gradient_noise = param.Number(
         default=0.5, bounds=(0, 1e6), label="Gradient noise σ", doc="Root mean square of the noise at x = 0."

@@ -60,10 +60,10 @@ class Simulation(Problem):
     partial = True
 
     bounds: param.Parameter[Bounds | None] = param.Parameter(
-        default=None, label="Bounds", doc="n pairs (lower, upper)."
+        default=None, label="Bounds", doc="Bounds of the variables: n pairs (lower, upper)."
     )
     x0: param.Parameter[ArrayLike | None] = param.Parameter(
-        default=None, label="Start x0", doc="n numbers; None: uniform in the bounds."
+        default=None, label="Start x0", doc="Starting point, n numbers; None: drawn uniformly in the bounds."
     )
     m_constraints = param.Integer(
         default=None,
@@ -73,17 +73,17 @@ class Simulation(Problem):
         doc="Number of constraints; None: found by a call.",
     )
     optimal_value = param.Number(
-        default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.", metadata=ABSENT
+        default=None, allow_None=True, label="Known optimum f*", doc="Least f, if you know it.", metadata=ABSENT
     )
     scaled = param.Boolean(default=True)
     keeps_bounds = param.Boolean(
         default=True,
         precedence=-1,
         label="Keep the bounds",
-        doc="Every call is inside the bounds, those of differences too; no: methods may look outside, as published.",
+        doc="Whether every call stays inside the bounds. No: methods may leave them, as published.",
     )
     workers: param.Parameter[Workers | None] = param.Parameter(
-        default=None, constant=True, label="Workers", doc="Processes, or an executor; None: one by one, here."
+        default=None, constant=True, label="Workers", doc="Processes, or an executor; None: one call after the other."
     )
     timeout = param.Number(
         default=None,
@@ -93,7 +93,7 @@ class Simulation(Problem):
         constant=True,
         precedence=-1,
         label="Timeout in s",
-        doc="Longest time of one call; a longer one is ended and counts as failed.",
+        doc="Time limit of one call in seconds; a longer call is stopped and counts as failed.",
     )
     on_error: param.Selector[str] = param.Selector(
         default="raise",
@@ -105,35 +105,35 @@ class Simulation(Problem):
     keep = param.String(
         default="",
         label="Keep constraints",
-        doc='"while searching": no call is outside of the constraints, by a method that can see to it; or the names, '
-        "h1, h2 ... where they have none, of those of which that holds. Blank: they hold for the answer.",
+        doc='"while searching": no call may violate a constraint. Or the names (h1, h2, ...) of the constraints '
+        "that no call may violate. Blank: constraints must hold for the answer only.",
     )
     variable_names: param.Parameter[Sequence[str] | None] = param.Parameter(
         default=None,
         precedence=-1,
         label="Names of x",
-        doc="n names, for tables of a design; None: x1, x2 ...",
+        doc="Names of the n variables in tables; None: x1, x2, ...",
         metadata=ABSENT,
     )
     constraint_names: param.Parameter[Sequence[str] | None] = param.Parameter(
         default=None,
         precedence=-1,
         label="Names of h",
-        doc="m names, for tables of a design; None: h1, h2 ...",
+        doc="Names of the m constraints in tables; None: h1, h2, ...",
         metadata=ABSENT,
     )
     seeds = param.Boolean(
         default=False,
         precedence=-1,
         label="Takes a seed",
-        doc="A call takes a whole number beside x, from which its randomness follows; the points of a batch share it.",
+        doc="Whether a call takes a random seed, a whole number, after x. The points of a batch share one seed.",
     )
     noise: param.Selector[str] = param.Selector(
         default=UNKNOWN,
         objects=[UNKNOWN, "deterministic", "common", "independent"],
         label="Noise of the values",
-        doc="unknown: found out along the run, by calling the best points again. deterministic: a call repeats to the "
-        "bit. common: all points of one iteration share their noise. independent: every call draws its own.",
+        doc="unknown: found during the run by repeated calls. deterministic: a call repeats exactly. common: all "
+        "points of one iteration share their noise. independent: every call has its own noise.",
     )
     noise_scale = param.Number(
         default=0.0, bounds=(0, 1e9), label="Added noise scale σ", doc="Artificial noise on top of the function's own."

@@ -93,12 +93,12 @@ class BlackBox(Simulation):
     title = "Black box"
     order = 99
 
-    objective = param.Callable(default=hs22_objective, label="Objective", doc="x to f, or to (f, h) if joint.")
+    objective = param.Callable(default=hs22_objective, label="Objective", doc="Function of x: f, or (f, h) if joint.")
     constraints: param.Parameter[Functions | None] = param.Parameter(
-        default=hs22_constraints, label="Constraints", doc="x to h, or several such."
+        default=hs22_constraints, label="Constraints", doc="Function of x that returns h, or several such."
     )
     bounds: param.Parameter[Bounds | None] = param.Parameter(default=((-4.0, 4.0), (-4.0, 4.0)))
-    joint = param.Boolean(default=False, label="Joint", doc="The objective returns (f, h) in one call.")
+    joint = param.Boolean(default=False, label="Joint", doc="Whether the objective returns (f, h) in one call.")
     vectorised = param.Boolean(default=False, label="Vectorised", doc="Functions take (..., n) at once.")
 
     def __init__(

@@ -89,19 +89,37 @@ class Executable(Simulation):
         constant=True, precedence=-1, label="Command", doc="The program and its arguments."
     )
     format: param.Selector[str] = param.Selector(
-        default="text", objects=["text", "json", "nomad"], constant=True, precedence=-1, label="Format", doc="Of files."
+        default="text",
+        objects=["text", "json", "nomad"],
+        constant=True,
+        precedence=-1,
+        label="Format",
+        doc="Format of the files.",
     )
     output_types: param.Parameter[str | Sequence[str] | None] = param.Parameter(
-        default=None, constant=True, precedence=-1, label="Output types", doc="NOMAD's names of the outputs."
+        default=None,
+        constant=True,
+        precedence=-1,
+        label="Output types",
+        doc="Kinds of the outputs by NOMAD's names, such as OBJ PB PB.",
     )
     retries = param.Integer(
-        default=0, bounds=(0, 1000), constant=True, precedence=-1, label="Retries", doc="Launches after a failed one."
+        default=0,
+        bounds=(0, 1000),
+        constant=True,
+        precedence=-1,
+        label="Retries",
+        doc="Repeated launches after a failure.",
     )
     folder: param.Parameter[str | None] = param.Parameter(
-        default=None, constant=True, precedence=-1, label="Working folder", doc="None: a fresh one for each launch."
+        default=None,
+        constant=True,
+        precedence=-1,
+        label="Working folder",
+        doc="Folder to run in; None: a new one each time.",
     )
     log_folder: param.Parameter[str | None] = param.Parameter(
-        default=None, constant=True, precedence=-1, label="Log folder", doc="Where what is printed is kept."
+        default=None, constant=True, precedence=-1, label="Log folder", doc="Folder for what is printed."
     )
     m_constraints = param.Integer(default=None, allow_None=True, constant=True, precedence=-1)
 

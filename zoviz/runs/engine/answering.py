@@ -187,7 +187,7 @@ class Answering(RunObserver):
         apart, floor = self._max_calls - calls * self._replicas if self._limited else 0, ""
         if apart and (self.reason or worker.spent_calls):  # a run that spent its budget in mid-step
             share = f"{calls} calls" if self._replicas == 1 else f"{calls} calls for each of {self._replicas} replicas"
-            spent = f"The run had {share} of {self._max_calls}: {apart} were for the start and the answer."
+            spent = f"The search had {share} of {self._max_calls}; {apart} were for the start and the answer."
         else:
             spent = ""
         if worker.ending is Ending.NOISE_FLOOR and answer.certainty is not None:
@@ -343,7 +343,7 @@ class Answering(RunObserver):
             else:
                 candidates = {"the best point queried": self.best.x, "the last iterate": last}
                 if np.isfinite(noise.confirmed_x[leader]).all():
-                    candidates["the last point that repeated"] = noise.confirmed_x[leader]
+                    candidates["the last point whose repeated calls agreed"] = noise.confirmed_x[leader]
             return self._mean_answer(candidates, reserve)
         if noise.found:
             return self._unsure_answer(noise, leader)

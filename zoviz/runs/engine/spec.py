@@ -47,7 +47,7 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         bounds=(1, 100_000),
         softbounds=(1, 64),
         label="Replicas",
-        doc="Independent runs in lock-step.",
+        doc="Number of independent runs that are computed together.",
         metadata=_LISTED,
     )
     iterations = _count("Iterations", "Iterations of the solver.", least=0)
@@ -73,8 +73,8 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         default=BUDGET,
         objects=[CONFIDENT, BUDGET, FIRST],
         label="Stop when",
-        doc="confident: when the answer stands, as further searches found none better, or at the noise floor. budget: "
-        "search on until a budget is spent. first: when the first local search has ended.",
+        doc="When the run ends. confident: when further searches find nothing better, or at the noise floor. "
+        "budget: when a budget is spent. first: after the first local search.",
         metadata=_FREE,
     )
     accuracy = param.Number(
@@ -82,7 +82,7 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         bounds=(0, None),
         precedence=-1,
         label="Accuracy",
-        doc="Relative fall of f that counts as better for the answer to stand.",
+        doc="Relative decrease of f that counts as an improvement when a run decides whether to end.",
         metadata=_FREE,
     )
     tolerance = param.Number(
@@ -99,7 +99,7 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         words=(EVERY_CALL,),
         precedence=-1,
         label="Checkpoint every",
-        doc='Seconds between two checkpoints in the store, or "every call": none that was paid for is ever lost.',
+        doc='Seconds between two checkpoints in the store; "every call" stores every value at once.',
         metadata=_FREE | _ABOUT,
     )
     curvature_scaling: param.Selector[str] = param.Selector(
@@ -107,7 +107,8 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
         objects=[ALWAYS, UNDER_NOISE, NEVER],
         precedence=-1,
         label="Scale by curvature",
-        doc="When a scaled problem's coordinates are stretched until the functions bend alike along them.",
+        doc="When a scaled problem's coordinates are rescaled, so that the functions have similar curvature "
+        "along each of them.",
     )
 
     def __init__(self, **settings: Any) -> None:
@@ -136,16 +137,16 @@ class RunSettings(SharedSettings):
         allow_None=True,
         precedence=-1,
         label="Sizes of units",
-        doc="Another run's measured_units, to take in place of those that would be measured.",
+        doc="Units to use instead of measuring them: the measured_units of another run.",
         metadata=ABSENT,
     )
     judged = param.Boolean(
         default=False,
         precedence=-1,
         label="Judge the answer",
-        doc="Whether calls are kept in which the answer is chosen and judged, as minimize does: how sure it is.",
+        doc="Whether calls are kept for the choice of the answer and for its intervals, as minimize does.",
     )
-    label = param.String(default="", precedence=-1, label="Label", doc="Name for people.", metadata=_LISTED | _ABOUT)
+    label = param.String(default="", precedence=-1, label="Label", doc="Name of the run.", metadata=_LISTED | _ABOUT)
     study = param.String(
         default="",
         precedence=-1,

@@ -143,4 +143,4 @@ def _sentence(problem: Problem, tried: np.ndarray, missing: np.ndarray) -> str:
     whom = "" if len(tried) == 1 else f" of {int(moved.sum())} of {len(tried)} replicas"
     most = int((tried[moved] - 1).max())
     calls = f"{most} call{'s' * (most > 1)}"
-    return f"The start{whom} had no value: another point was found after {calls} without one."
+    return f"The starting point{whom} had no value; another one was found after {calls} without a value."

@@ -280,7 +280,7 @@ class Worker(RunHistory):
         """The sentence on a budget that was spent before the method began; empty for any other."""
         if self.state is not None:
             return ""
-        return " It does not cover choosing the method's steps: x is the best point evaluated for that."
+        return " It does not cover the choice of the method's steps: x is the best point evaluated so far."
 
     @property
     def broken_off(self) -> bool:
@@ -402,7 +402,7 @@ class Worker(RunHistory):
                 f"{self.problem.failure_message}".rstrip()
             )
         if self.oracle.stands_still:
-            known = "The method asks for nothing but points whose values are known."
+            known = "The method requests only points whose values are known."
             return self._end(RunStatus.FINISHED, known, Ending.NO_PROGRESS)
         if self.stop_at_targets and self.targets and not self.open:
             return self._end(RunStatus.FINISHED, "Every replica hit every target.", Ending.BUDGET)

@@ -23,18 +23,18 @@ PATIENCE = 60.0
 _TURN = 0x7A6F7669
 """Number of the lock that processes take in turn while tables are made or changed (PostgreSQL)."""
 
-_SERVER = "see that it runs, and that its address, user and password are right"
+_SERVER = "check that it runs, and that its address, user and password are right"
 _FAILURES = (
     (("disk is full", "no space left", "disk full"), "room on the disk", "a full disk", "free some space"),
     (
         ("readonly", "read-only", "permission denied"),
         "a store that can be written",
         "a read-only one",
-        "see who may write its file and folder",
+        "check who may write its file and folder",
     ),
-    (("not a database", "malformed", "disk image"), "a whole store", "a damaged file", "put back a copy of it"),
-    (("unable to open",), "a file that can be opened", "none", "see that its folder exists and can be written"),
-    (("database is locked",), "a turn to write", "none for {patience:g} s", "see what holds the store"),
+    (("not a database", "malformed", "disk image"), "an intact file", "a damaged file", "put back a copy of it"),
+    (("unable to open",), "a file that can be opened", "none", "check that its folder exists and can be written"),
+    (("database is locked",), "write access", "none for {patience:g} s", "close the program that locks the store"),
     (
         ("refused", "could not translate", "password", "does not exist", "connection"),
         "a server",

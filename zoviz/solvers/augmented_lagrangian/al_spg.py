@@ -86,7 +86,7 @@ class ALSPG(LoopSolver):
         bounds=(1.1, 1e3),
         softbounds=(2.0, 10.0),
         label="Penalty growth",
-        doc="Factor of β where h does not halve.",
+        doc="Factor by which the penalty β grows where h is not halved.",
     )
     window = param.Integer(
         default=5, bounds=(0, 100), softbounds=(0, 20), label="Window", doc="Earlier values that a step may rise to."

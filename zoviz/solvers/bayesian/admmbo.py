@@ -86,7 +86,10 @@ class ADMMBO(BayesianSolver):
     live = (*BayesianSolver.live, "violation_weight", "budget", "constraint_budget")
 
     violation_weight = Scale(
-        20.0, softbounds=(1.0, 1e3), label="Weight M", doc="Of a violated constraint; 20 to 50 in the published code."
+        20.0,
+        softbounds=(1.0, 1e3),
+        label="Weight M",
+        doc="Weight of a violated constraint; 20 to 50 in the published code.",
     )
     start_penalty = Scale(0.1, softbounds=(1e-3, 10.0), label="First ρ", doc="Penalty of x ≠ z in the first round.")
     first_budget = param.Integer(default=5, bounds=(1, 1000), label="First budget of x", doc="Evaluations.")

@@ -115,7 +115,7 @@ class BayesianSolver(Solver):
         bounds=(2, 10_000),
         softbounds=(4, 60),
         label="Initial points",
-        doc="Evaluated before the first model, the start among them. Auto: 2 (n + 1).",
+        doc="Number of points evaluated before the first model, with the start. Auto: 2 (n + 1).",
     )
     refit_every = param.Integer(
         default=5, bounds=(1, 1000), softbounds=(1, 20), label="Refit every", doc="Evaluations between two fits."

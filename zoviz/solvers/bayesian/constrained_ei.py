@@ -31,7 +31,7 @@ class ConstrainedEI(BayesianSolver):
     live: ClassVar[tuple[str, ...]] = (*BayesianSolver.live, "samples")
 
     samples = param.Integer(
-        default=64, bounds=(8, 4096), softbounds=(32, 512), label="Samples", doc="Of the functions, under noise."
+        default=64, bounds=(8, 4096), softbounds=(32, 512), label="Samples", doc="Samples of the models, under noise."
     )
 
     def acquire(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers) -> Array:

@@ -200,9 +200,7 @@ class HypergradientSolver(BilevelSolver):
 
     __abstract = True
 
-    system_radius = Scale(
-        None, softbounds=(1e-1, 1e4), label="System radius p", doc="v stays in a ball of this radius."
-    )
+    system_radius = Scale(None, softbounds=(1e-1, 1e4), label="System radius p", doc="Radius of the ball that holds v.")
 
     def in_ball(self, v: Array) -> Array:
         """Project v (..., d) on the ball of radius p: min{1, p / ||v||} v (paper sogd, (8)); v itself without p."""

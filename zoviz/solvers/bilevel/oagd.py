@@ -68,22 +68,24 @@ class OAGD(HypergradientSolver):
     )
 
     inner_steps = param.Integer(
-        default=1, bounds=(1, 10_000), softbounds=(1, 20), label="Inner steps K", doc="A round."
+        default=1, bounds=(1, 10_000), softbounds=(1, 20), label="Inner steps K", doc="Inner steps in a round."
     )
     window = param.Integer(
-        default=5, bounds=(1, 1000), softbounds=(1, 20), label="Window w", doc="Rounds averaged over."
+        default=5, bounds=(1, 1000), softbounds=(1, 20), label="Window w", doc="Rounds that are averaged."
     )
     decay = param.Number(default=0.9, bounds=(0.0, 1.0), label="Decay γ", doc="Weight of a round over that after it.")
     system: param.Selector[str] = param.Selector(
         default="neumann",
         objects=["neumann", "cg"],
         label="System solver",
-        doc="Neumann series or conjugate gradients.",
+        doc="How the linear system is solved: by a Neumann series or by conjugate gradients.",
     )
     system_iterations = param.Integer(
-        default=5, bounds=(1, 10_000), softbounds=(1, 50), label="System iterations Q", doc="Products in a solution."
+        default=5, bounds=(1, 10_000), softbounds=(1, 50), label="System iterations Q", doc="Products in one solution."
     )
-    neumann_step = Scale(None, softbounds=(1e-3, 1.0), label="Neumann step", doc="Below 2 / L_g for convergence.")
+    neumann_step = Scale(
+        None, softbounds=(1e-3, 1.0), label="Neumann step", doc="Step of the series; below 2 / L_g it converges."
+    )
 
     def iterate(self, state: OAGDState) -> Iterate:
         """Return the leader's x (R, n), the follower's y (R, d) and the system's v (R, d)."""

@@ -83,12 +83,12 @@ class Simultaneous(HypergradientSolver):
         doc="practice: constant steps and weights. theory: steps fall as (c + t)^(-1/3), and weights with them.",
     )
     offset = Scale(
-        None, bounds=(1e-12, 1e15), softbounds=(1.0, 1e6), label="Offset c", doc="Of the rounds in theory's schedule."
+        None, bounds=(1e-12, 1e15), softbounds=(1.0, 1e6), label="Offset c", doc="Offset of t in theory's schedule."
     )
-    inner_factor = Scale(None, softbounds=(1e-2, 1e4), label="Inner factor c_γ", doc="Of theory's weight γ.")
-    system_factor = Scale(None, softbounds=(1e-2, 1e4), label="System factor c_λ", doc="Of theory's weight λ.")
-    outer_factor = Scale(None, softbounds=(1e-2, 1e4), label="Outer factor c_η", doc="Of theory's weight η.")
-    project_inner = param.Boolean(default=True, label="Project y", doc="Keep y in Y after each step.")
+    inner_factor = Scale(None, softbounds=(1e-2, 1e4), label="Inner factor c_γ", doc="Factor of theory's weight γ.")
+    system_factor = Scale(None, softbounds=(1e-2, 1e4), label="System factor c_λ", doc="Factor of theory's weight λ.")
+    outer_factor = Scale(None, softbounds=(1e-2, 1e4), label="Outer factor c_η", doc="Factor of theory's weight η.")
+    project_inner = param.Boolean(default=True, label="Project y", doc="Whether y is projected on Y after each step.")
 
     def scale(self, n: int, d: int) -> float:
         """Return the factor by which theory multiplies (c + t)^(-1/3)."""

@@ -39,10 +39,12 @@ class SOBBO(SOBOW):
     live = (*SOBOW.live, "square_decay", "floor")
 
     geometry: param.Selector[str] = param.Selector(
-        default="adaptive", objects=["adaptive", "euclidean"], label="Geometry", doc="Of the leader's proximal step."
+        default="adaptive", objects=["adaptive", "euclidean"], label="Geometry", doc="Geometry of the step of x."
     )
-    square_decay = param.Number(default=0.999, bounds=(0, 0.999999), label="Square decay", doc="Of the mean square u.")
-    floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
+    square_decay = param.Number(
+        default=0.999, bounds=(0, 0.999999), label="Square decay", doc="Decay of the mean square u."
+    )
+    floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Number added to the root mean square.")
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return why SOBBO cannot run on a problem: as for SOBOW, and box domains only in the adaptive geometry."""

@@ -65,7 +65,7 @@ class SOBOW(HypergradientSolver):
     )
 
     window = param.Integer(
-        default=5, bounds=(1, 1000), softbounds=(1, 20), label="Window w", doc="Rounds averaged over."
+        default=5, bounds=(1, 1000), softbounds=(1, 20), label="Window w", doc="Rounds that are averaged."
     )
     decay = param.Number(default=0.9, bounds=(0.0, 1.0), label="Decay ν", doc="Weight of a round over that after it.")
     system_iterations = param.Integer(

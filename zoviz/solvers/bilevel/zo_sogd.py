@@ -81,26 +81,26 @@ class ZOSOGD(Simultaneous):
         0.01,
         softbounds=(1e-5, 1.0),
         label="Product radius ρ_v",
-        doc="Step along v of Hessian- and Jacobian-vector products.",
+        doc="Step along v in the differences for Hessian- and Jacobian-vector products.",
     )
     product_factor = Scale(
         None,
         bounds=(1e-15, 1e9),
         softbounds=(1e-6, 1.0),
         label="Product factor c_v",
-        doc="Of theory's radius: ρ_v² = c_v α_t.",
+        doc="Factor c_v of the radius in theory's schedule: ρ_v² = c_v α_t.",
     )
     estimator = Part(
         GradientEstimator,
         default=CentralSphere(smoothing_radius=5e-3, batch_size=10),
         label="Estimator in y",
-        doc="For D^y and D^v; radius ρ_r.",
+        doc="Estimator of the derivatives along y, with radius ρ_r.",
     )
     outer_estimator = Part(
         GradientEstimator,
         default=CentralSphere(smoothing_radius=5e-3, batch_size=10),
         label="Estimator in x",
-        doc="For D^x; radius ρ_s.",
+        doc="Estimator of the derivatives along x, with radius ρ_s.",
     )
 
     directions: param.Selector[str] = param.Selector(

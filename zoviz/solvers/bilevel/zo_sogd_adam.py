@@ -41,11 +41,13 @@ class ZOSOGDAdam(ZOSOGD):
     title = "ZO-SOGD (Adam)"
     live = (*ZOSOGD.live, "mean_decay", "square_decay", "floor")
 
-    mean_decay = param.Number(default=0.9, bounds=(0, 0.9999), label="Mean decay β₁", doc="Of the directions' mean.")
-    square_decay = param.Number(
-        default=0.999, bounds=(0, 0.999999), label="Square decay β₂", doc="Of the mean of the directions' squares."
+    mean_decay = param.Number(
+        default=0.9, bounds=(0, 0.9999), label="Mean decay β₁", doc="Decay of the mean direction."
     )
-    floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
+    square_decay = param.Number(
+        default=0.999, bounds=(0, 0.999999), label="Square decay β₂", doc="Decay of the mean squared direction."
+    )
+    floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Number added to the root mean square.")
 
     def from_constants(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
         """Return steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""

@@ -51,7 +51,7 @@ class CallCache:
             self._parts[key] = {part}
             self._repeats = 0
         elif self._repeats > _PATIENCE + _PATIENCE_PER_VARIABLE * x.size:
-            raise Standstill("it asks for nothing but points that it knows")
+            raise Standstill("it requests only points whose values it has")
         self._repeats += 1
         return self._values[key]
 

@@ -38,7 +38,11 @@ class CMAES(ExternalSolver):
     needs = ("cma", "greenlet")
 
     initial_width = Scale(
-        None, bounds=(1e-9, 10.0), softbounds=(1e-3, 1.0), label="Initial σ₀", doc="As a share of the box's widths."
+        None,
+        bounds=(1e-9, 10.0),
+        softbounds=(1e-3, 1.0),
+        label="Initial σ₀",
+        doc="Initial spread, in widths of the box.",
     )
     population_factor = Scale(
         None,

@@ -56,11 +56,11 @@ class NOMAD(ExternalSolver):
     measures = False  # the box is all that the rule looks at
 
     initial_radius = Scale(
-        None, softbounds=(1e-6, 1e3), label="Initial frame size Δ₀", doc="First size of the mesh, in units of x."
+        None, softbounds=(1e-6, 1e3), label="Initial frame size Δ₀", doc="Initial size of the frame, in units of x."
     )
 
     models = param.Boolean(
-        default=True, label="Quadratic models", doc="Fewer calls, more thought for each; with fewer than 50 variables."
+        default=True, label="Quadratic models", doc="Models save calls and cost time; below 50 variables."
     )
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Differenced(ExternalSolver):
 
     survives = False
 
-    difference = Scale(None, softbounds=(1e-9, 1.0), label="Difference step h", doc="Absolute, in units of x.")
+    difference = Scale(None, softbounds=(1e-9, 1.0), label="Difference step h", doc="Absolute step, in units of x.")
 
     def width(self, n: int) -> int:
         """Return the number of points of a sweep and its base, n + 1."""
@@ -75,7 +75,11 @@ class SLSQP(Differenced):
     title = "SLSQP (SciPy)"
 
     tolerance = Scale(
-        None, bounds=(1e-16, 1e3), softbounds=(1e-12, 1.0), label="Tolerance of f", doc="SciPy's ftol: ends it."
+        None,
+        bounds=(1e-16, 1e3),
+        softbounds=(1e-12, 1.0),
+        label="Tolerance of f",
+        doc="SciPy's ftol, at which it ends.",
     )
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
@@ -133,7 +137,7 @@ class TrustConstr(Differenced):
         bounds=(1e-16, 1e3),
         softbounds=(1e-12, 1.0),
         label="Tolerance",
-        doc="SciPy's xtol and barrier_tol: end it.",
+        doc="SciPy's xtol and barrier_tol, at which the search ends.",
     )
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

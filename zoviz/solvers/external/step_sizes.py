@@ -28,7 +28,7 @@ class Local(ExternalSolver):
     __abstract = True
 
     initial_radius = Scale(
-        None, softbounds=(1e-6, 1e3), label="Initial radius ρ₀", doc="First size of the steps, in units of x."
+        None, softbounds=(1e-6, 1e3), label="Initial radius ρ₀", doc="Initial size of the steps, in units of x."
     )
     final_radius = Scale(
         None, softbounds=(1e-9, 1.0), label="Final radius ρ₁", doc="The library ends when its steps are this small."

@@ -17,7 +17,11 @@ class MomentumMethod(PenalisedMethod):
     gradients_per_step = 2
 
     momentum = Scale(
-        None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
+        None,
+        bounds=(1e-12, 1.0),
+        softbounds=(1e-4, 1.0),
+        label="Momentum a",
+        doc="Weight of the newest sample; 1: none.",
     )
 
     @property

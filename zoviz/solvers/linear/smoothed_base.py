@@ -55,7 +55,7 @@ class SmoothedMethod(PenalisedMethod):
     __abstract = True
 
     departures: ClassVar[tuple[Departure, ...]] = (
-        Departure("gradients", "stochastic", "values in the place of stochastic gradients"),
+        Departure("gradients", "stochastic", "function values instead of stochastic gradients"),
         Departure("centre_update", OLD, "a centre that follows the new iterate"),
         Departure("batch_size", 1, "mini-batches"),
         Departure("step_rule", THEORY, "other factors of the steps than the theorem's"),
@@ -71,19 +71,25 @@ class SmoothedMethod(PenalisedMethod):
     )
 
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η", doc="Step of the multipliers along Ax - b.")
-    proximal_weight = Scale(None, softbounds=(1e-2, 1e2), label="Proximal weight μ", doc="Must exceed L_f.")
+    proximal_weight = Scale(
+        None, softbounds=(1e-2, 1e2), label="Proximal weight μ", doc="Weight of the proximal term, above L_f."
+    )
     proximal_step = Scale(
-        None, bounds=(1e-12, 1.0), softbounds=(1e-5, 1.0), label="Proximal step β", doc="How fast z follows x."
+        None,
+        bounds=(1e-12, 1.0),
+        softbounds=(1e-5, 1.0),
+        label="Proximal step β",
+        doc="Step of the centre z towards x.",
     )
     polish_step = Scale(
-        None, softbounds=(1e-4, 1.0), label="Last step τ̂", doc="Of the one step at the end: of order 1 / L_K."
+        None, softbounds=(1e-4, 1.0), label="Last step τ̂", doc="Size of the single step at the end, of order 1 / L_K."
     )
     polish_batch = param.Integer(
         default=1000,
         bounds=(1, 10**7),
         softbounds=(1, 10**5),
         label="Last mini-batch B",
-        doc="Samples of the one step at the end, from an iteration drawn at random.",
+        doc="Number of samples of the single step at the end, which starts from an iteration drawn at random.",
     )
 
     centre_update: param.Selector[str] = param.Selector(
@@ -99,7 +105,7 @@ class SmoothedMethod(PenalisedMethod):
         doc="practice: theory's powers of T, other factors. theory: the printed constants, which are far smaller.",
     )
     error_bound = Scale(
-        1.0, softbounds=(1e-2, 1e3), label="Error bound σ̄", doc="Of theory's β; it cannot be computed in general."
+        1.0, softbounds=(1e-2, 1e3), label="Error bound σ̄", doc="Constant of theory's β, unknown in general."
     )
 
     def rule(self, problem: Problem, constants: Constants, power: float) -> dict[str, Any]:

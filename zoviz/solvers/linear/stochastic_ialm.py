@@ -47,14 +47,14 @@ class StochasticIALM(RecursiveMethod):
 
     dual_step = Scale(None, softbounds=(1e-3, 1e2), label="Dual step η", doc="Step of the multipliers, before damping.")
     penalty_growth = param.Number(
-        default=2.0, bounds=(1.1, 100), label="Growth σ", doc="Of the penalty, and of a stage's length."
+        default=2.0, bounds=(1.1, 100), label="Growth σ", doc="Growth of the penalty and of the stages."
     )
     stage_length = param.Integer(
         default=200,
         bounds=(1, 10**8),
         softbounds=(10, 10**4),
         label="First stage",
-        doc="Iterations of the first stage.",
+        doc="Number of iterations of the first stage.",
     )
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

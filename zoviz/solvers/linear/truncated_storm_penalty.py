@@ -43,7 +43,7 @@ class TruncatedStormPenalty(RecursiveMethod):
     stiffness = 30.0
 
     gradient_cap = Scale(
-        None, softbounds=(1e-2, 1e4), label="Gradient cap G", doc="Bound on ||∇f|| to which its estimate is shortened."
+        None, softbounds=(1e-2, 1e4), label="Gradient cap G", doc="Longest gradient estimate; others are cut."
     )
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

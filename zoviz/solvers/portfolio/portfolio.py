@@ -126,11 +126,11 @@ class Portfolio(Solver):
     keeps_rows = True
     """A member that does not keep them is passed over."""
 
-    first: Part[Any] = Part(MEMBERS, default=ZOSQP(), label="First", doc="The member that begins.")
-    second: Part[Any] = Part(MEMBERS, default=SLSQP(), label="Second", doc="The member that follows.")
-    third: Part[Any] = Part(MEMBERS, default=COBYLA(), label="Third", doc="The member after that.")
-    fourth: Part[Any] = Part(MEMBERS, default=ALSPG(), label="Fourth", doc="The last of the members.")
-    members = param.Integer(default=4, bounds=(1, 4), label="Members", doc="How many of them take part.")
+    first: Part[Any] = Part(MEMBERS, default=ZOSQP(), label="First", doc="First solver.")
+    second: Part[Any] = Part(MEMBERS, default=SLSQP(), label="Second", doc="Second solver.")
+    third: Part[Any] = Part(MEMBERS, default=COBYLA(), label="Third", doc="Third solver.")
+    fourth: Part[Any] = Part(MEMBERS, default=ALSPG(), label="Fourth", doc="Last solver.")
+    members = param.Integer(default=4, bounds=(1, 4), label="Members", doc="Number of solvers that take part.")
     share = param.Number(
         default=0.4,
         bounds=(0.01, 1.0),

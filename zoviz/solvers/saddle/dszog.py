@@ -151,7 +151,11 @@ class DSZOG(Solver):
         0.01, softbounds=(1e-4, 1e2), label="Regularisation λ", doc="Weight of -λ/2 ||p||², which evens p out."
     )
     averaging = param.Number(
-        default=0.1, bounds=(0, 1), inclusive_bounds=(False, True), label="Averaging a", doc="How fast x and p follow."
+        default=0.1,
+        bounds=(0, 1),
+        inclusive_bounds=(False, True),
+        label="Averaging a",
+        doc="Weight of the newest x and p.",
     )
     momentum = param.Number(
         default=0.1,
@@ -166,11 +170,11 @@ class DSZOG(Solver):
         default=None,
         allow_None=True,
         label="Growing penalty",
-        doc="Raise the penalty of a replica whose violation stays. No: never, as published. Auto: by the rule, where "
-        "that chooses the penalty.",
+        doc="Raise the penalty where the violation does not fall. No: never, as published. Auto: decided by the "
+        "rule when it chooses the penalty.",
     )
     square_decay = param.Number(
-        default=0.99, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₂", doc="Memory of the squares."
+        default=0.99, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₂", doc="Decay of the mean square."
     )
     estimator = Part(
         GradientEstimator,

@@ -119,7 +119,7 @@ class ExtraGradient(SaddleMethod):
 
     departures: ClassVar[tuple[Departure, ...]] = (
         *SAFEGUARDS,
-        Departure("contraction", 0.0, "Khobotov's test, which takes long steps back"),
+        Departure("contraction", 0.0, "Khobotov's test, which shortens steps that are too long"),
         LAST_ITERATE,
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-3, "radius_scale": 5.0, "radius_power": 1.1}
@@ -155,8 +155,8 @@ class ExtraGradient(SaddleMethod):
         allow_None=True,
         bounds=(0, 1),
         label="Khobotov's test ν",
-        doc="Where η ‖F(z⁺) - F(z)‖ > ν ‖z⁺ - z‖ the step is taken back and shortened. 0: never, as published. Auto: "
-        "by the rule, where that chooses the step.",
+        doc="Where η ‖F(z⁺) - F(z)‖ > ν ‖z⁺ - z‖ the step is taken back and shortened. 0: never, as published. "
+        "Auto: decided by the rule when it chooses the step.",
     )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")
     report: param.Selector[str] = param.Selector(

@@ -49,17 +49,17 @@ class SaddleMethod(Solver):
         allow_None=True,
         bounds=(0, None),
         inclusive_bounds=(False, True),
-        label="Reach of the step w",
-        doc="Beyond multipliers of this size the step of x is shortened as w / ||y||. 1e9: constant, as published. "
-        "Auto: by the rule, where that chooses the step.",
+        label="Multiplier threshold w",
+        doc="Beyond multipliers of this size the step of x is shortened as w / ||y||. 1e9: constant, as "
+        "published. Auto: decided by the rule when it chooses the step.",
     )
     restoration = restoration_parameter()
     augmentation = param.Boolean(
         default=None,
         allow_None=True,
         label="Penalty where needed",
-        doc="Augment the Lagrangian where multipliers alone do not lessen the violation. No: never, as published. "
-        "Auto: by the rule, where that chooses the step.",
+        doc="Add a penalty where multipliers alone do not reduce the violation. No: never, as published. Auto: "
+        "decided by the rule when it chooses the step.",
     )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the Lagrangian.")

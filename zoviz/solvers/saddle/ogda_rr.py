@@ -110,7 +110,7 @@ class OGDARR(Solver):
         GradientEstimator,
         default=Sphere(smoothing_radius=None, batch_size=10),
         label="Estimator",
-        doc="Gradient estimator.",
+        doc="Gradient estimator of the Lagrangian.",
     )
 
     @property

@@ -75,7 +75,7 @@ class ProximalPoint(Solver):
     title = "Proximal point"
     source = "paper conex, Algorithm 2"
     departures = (
-        Departure("report", "random", "the last solution for an answer"),
+        Departure("report", "random", "the last solution as the answer"),
         Departure("warm_duals", False, "multipliers that are kept from stage to stage"),
     )
     printed: ClassVar[dict[str, Any]] = {"stages": 50}
@@ -90,13 +90,13 @@ class ProximalPoint(Solver):
         None,
         softbounds=(1e-3, 1e2),
         label="Objective weight μ₀",
-        doc="Must exceed half the weak-convexity modulus of f.",
+        doc="Proximal weight of f; it must exceed half the weak-convexity modulus of f.",
     )
     constraint_weight = Scale(
-        None, softbounds=(1e-3, 1e2), label="Constraint weight μ", doc="The same for every constraint."
+        None, softbounds=(1e-3, 1e2), label="Constraint weight μ", doc="Proximal weight of the constraints."
     )
     warm_duals = param.Boolean(
-        default=True, label="Keep dual variables", doc="Begin a stage with the duals of the one before, else with 0."
+        default=True, label="Keep dual variables", doc="Begin a stage with the duals of the last one."
     )
     report: param.Selector[str] = param.Selector(
         default="last",
@@ -105,7 +105,7 @@ class ProximalPoint(Solver):
         doc="The inner solver's, or the stage's solution drawn uniformly, which the theory speaks about.",
     )
     inner: Part[Any] = Part(
-        (SZOConEX, ZOEG, ZOCEG), default=SZOConEX(), label="Inner solver", doc="What solves the convex subproblems."
+        (SZOConEX, ZOEG, ZOCEG), default=SZOConEX(), label="Inner solver", doc="Solver of the convex subproblems."
     )
 
     @property

@@ -234,8 +234,8 @@ def restoration_parameter() -> param.Integer:
         allow_None=True,
         bounds=(0, 1_000_000),
         label="Feasibility first",
-        doc="Reduce the start's violation first, until so many iterations bring no progress. 0: not at all, as "
-        "published. Auto: by the rule, where that chooses the step.",
+        doc="First reduce the violation of the start, until this many iterations bring no progress. 0: never, as "
+        "published. Auto: decided by the rule when it chooses the step.",
     )
 
 

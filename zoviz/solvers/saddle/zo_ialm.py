@@ -106,15 +106,19 @@ class ZOiALM(Solver):
     tolerance = Scale(None, softbounds=(1e-6, 1e1), label="Tolerance ε", doc="Stationarity and residual to reach.")
     dual_step = Scale(None, softbounds=(1e-6, 1e2), label="Dual step w₀", doc="Largest step of the dual variables.")
     penalty = Scale(None, softbounds=(1e-4, 1e2), label="First penalty β₀", doc="Penalty of the first stage.")
-    penalty_factor = Scale(3.0, bounds=(1, 1e3), softbounds=(1, 20), label="Penalty factor σ", doc="Growth of β.")
+    penalty_factor = Scale(
+        3.0, bounds=(1, 1e3), softbounds=(1, 20), label="Penalty factor σ", doc="Growth of the penalty β."
+    )
     patience = param.Integer(default=3, bounds=(1, 10_000), label="Patience", doc="Most tests that a stage may take.")
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     proximal_share = Scale(
-        0.01, bounds=(1e-6, 1), label="Proximal share ρ/L", doc="Weight of the proximal term over L."
+        0.01, bounds=(1e-6, 1), label="Proximal share ρ/L", doc="Weight of the proximal term, as a share of L."
     )
-    inner_accuracy = Scale(0.3, bounds=(1e-12, 0.5), label="Inner accuracy tol", doc="For the number of inner steps.")
-    points: param.Selector[int] = param.Selector(objects=[1, 2, 3], label="Pairs of probes p", doc="In one difference.")
-    backtrack = param.Boolean(default=True, label="Find L by doubling", doc="Else, L follows from the three constants.")
+    inner_accuracy = Scale(0.3, bounds=(1e-12, 0.5), label="Inner accuracy tol", doc="Accuracy of the inner steps.")
+    points: param.Selector[int] = param.Selector(
+        objects=[1, 2, 3], label="Pairs of probes p", doc="Pairs of points in one difference."
+    )
+    backtrack = param.Boolean(default=True, label="Find L by doubling", doc="No: L follows from the three constants.")
     smoothness = Scale(None, label="Curvature L₀", doc="Lipschitz constant of the objective's gradient.")
     constraint_smoothness = Scale(None, label="Curvature L_h", doc="Lipschitz constant of the constraints' gradients.")
     constraint_slope = Scale(None, label="Slope B", doc="Bound on the constraints' gradients and residuals.")
@@ -122,7 +126,7 @@ class ZOiALM(Solver):
         Coordinate,
         default=Coordinate(smoothing_radius=None, differences="central"),
         label="Estimator",
-        doc="Differences, and those of the tests.",
+        doc="Gradient estimator of the steps and of the tests.",
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:

@@ -77,14 +77,21 @@ class ZOSPLM(SaddleMethod):
     live = (*LIVE_STEPS, "proximal_step", "proximal_weight", "step_reach", *LIVE_ESTIMATOR)
 
     proximal_step: PlainNumber[float] = PlainNumber(
-        default=0.5, bounds=(0, 1), inclusive_bounds=(False, True), label="Proximal step β", doc="How fast z follows x."
+        default=0.5,
+        bounds=(0, 1),
+        inclusive_bounds=(False, True),
+        label="Proximal step β",
+        doc="Step of the centre z towards x.",
     )
     proximal_weight = Scale(
-        None, softbounds=(1e-3, 1e2), label="Proximal weight p", doc="Must exceed the weak-convexity modulus of f."
+        None,
+        softbounds=(1e-3, 1e2),
+        label="Proximal weight p",
+        doc="Weight of the proximal term, above the weak convexity of f.",
     )
     estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=50))
     estimate_proximal = param.Boolean(
-        default=False, label="Estimate the proximal term", doc="The paper's literal (3): noisier, never better."
+        default=False, label="Estimate the proximal term", doc="As the paper's (3) reads: noisier, never better."
     )
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class SingleLevel(RoundSolver):
         GradientEstimator,
         default=Sphere(smoothing_radius=RADIUS, batch_size=10),
         label="Estimator",
-        doc="Of the gradient of g in y.",
+        doc="Gradient estimator of g in y.",
     )
 
     def from_constants(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:

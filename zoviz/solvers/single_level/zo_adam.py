@@ -55,15 +55,15 @@ class ZOAdam(SingleLevel):
 
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")
     variant: param.Selector[str] = param.Selector(
-        default="Adam", objects=["Adam", "AdaMM"], label="Variant", doc="Which of both methods."
+        default="Adam", objects=["Adam", "AdaMM"], label="Variant", doc="Variant of the method: ADAM or AMSGrad."
     )
     first_decay = param.Number(
-        default=0.9, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₁", doc="Of the mean gradient."
+        default=0.9, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₁", doc="Decay of the mean gradient."
     )
     second_decay = param.Number(
-        default=0.999, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₂", doc="Of the mean square."
+        default=0.999, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₂", doc="Decay of the mean square."
     )
-    epsilon = Scale(1e-8, softbounds=(1e-10, 1e-3), label="ε", doc="Keeps Adam's denominator from being 0.")
+    epsilon = Scale(1e-8, softbounds=(1e-10, 1e-3), label="ε", doc="Number added to Adam's denominator.")
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> AdamState:
         """Return the state at x0 (R, n) with running means of 0; no call."""

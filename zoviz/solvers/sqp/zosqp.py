@@ -172,20 +172,21 @@ class ZOSQP(LoopSolver):
         bounds=(1e-3, 1e3),
         softbounds=(1e-2, 1e2),
         label="Trust radius scale",
-        doc="What the trust region's own radius is multiplied by.",
+        doc="Factor of the trust region's own radius.",
     )
     restart_share = param.Number(
         default=0.7,
         bounds=(0.0, 1.0),
         label="Share of restarts",
-        doc="Share of the restarts that begin away from the best point; under noise half of it is that of the budget.",
+        doc="Share of the restarts that begin far from the best point; under noise, half of it is their share of "
+        "the budget.",
     )
     batch_multiplier = Scale(
         1.0,
         bounds=(0.1, 100.0),
         softbounds=(0.1, 10.0),
         label="Batch multiplier",
-        doc="What the number of points of a design and of calls of a trial is multiplied by, under noise.",
+        doc="Factor of the number of points in a design and of calls in a trial, under noise.",
     )
     penalty = Scale(
         1.0,
@@ -203,7 +204,7 @@ class ZOSQP(LoopSolver):
     verification_share = param.Number(
         default=0.1,
         bounds=(0.0, 0.5),
-        label="Share of verification",
+        label="Verification share",
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
@@ -212,7 +213,7 @@ class ZOSQP(LoopSolver):
         bounds=(1, 1024),
         softbounds=(1, 64),
         label="Parallel calls",
-        doc="Calls that are made at a time: batches are filled to a multiple of it by calls that may be needed next.",
+        doc="Number of parallel calls. Batches are filled to a multiple of it with calls that may be needed next.",
     )
 
     def verifies(self, state: SQPState) -> bool:
@@ -293,8 +294,8 @@ class ZOSQP(LoopSolver):
         noisy, rough = ([starts for starts, is_rough in arms if is_rough == which] for which in (False, True))
         digits = [one.noisy.digits for one in replicas if one.noisy is not None and one.noisy.digits]
         what = f"have about {min(digits)} digit{'s' * (min(digits) > 1)}" if digits else "repeat but are rough"
-        notes = [f"values repeat to the bit, so differences; {sum(runs)} runs."] if runs else []
-        notes += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
+        notes = [f"values repeat exactly, so differences were used; {sum(runs)} runs."] if runs else []
+        notes += [f"values are noisy, so regression was used; {sum(noisy)} descents."] if noisy else []
         notes += [f"values {what}, so regression; {sum(rough)} descents."] if rough else []
         kept = [one.exact.run.interior for one in replicas if one.exact is not None]
         if outside := [interior.outside for interior in kept if interior is not None]:

@@ -39,7 +39,7 @@ TOUR = (
     Stop(
         ".zoviz-status",
         "Status",
-        "Calls used, progress, and why: converging, at the noise floor, stalled or diverging since the last change.",
+        "Calls used, and how the run does since the last change: converging, at the noise floor, stalled or diverging.",
     ),
     Stop(
         ".zoviz-rooms",

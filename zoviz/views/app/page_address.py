@@ -174,7 +174,7 @@ def _set_kinds(picker: Picker, solver: Solver, values: Mapping[str, str], afresh
         offered = {json.dumps(one.__name__): one for one in solver.kinds(name)}
         if text is not None and text not in offered:
             complaints.append(
-                f"Expected one of {', '.join(offered)} for {name} in the address, got {text}: it is left out."
+                f"Expected one of {', '.join(offered)} for {name} in the address, got {text}: it is ignored."
             )
             continue
         wanted = offered[text] if text is not None else usual if afresh else kind
@@ -184,7 +184,7 @@ def _set_kinds(picker: Picker, solver: Solver, values: Mapping[str, str], afresh
 
 
 def _unknown(kind: str, title: str) -> str:
-    return f"Expected a {kind} of the list in the address, got {title!r}: it is left out."
+    return f"Expected a {kind} of the list in the address, got {title!r}: it is ignored."
 
 
 def _set(owner: param.Parameterized, name: str, text: str) -> list[str]:
@@ -192,7 +192,7 @@ def _set(owner: param.Parameterized, name: str, text: str) -> list[str]:
     try:
         owner.param.update({name: owner.param[name].deserialize(json.loads(text))})
     except (ValueError, TypeError) as error:
-        return [f"{name} in the address is left out: {error}"]
+        return [f"{name} in the address is ignored: {error}"]
     return []
 
 
@@ -216,7 +216,7 @@ def show_runs(controller: RunController, query: str) -> list[str]:
         else:
             reason = "this page has no store"
         if run is None:
-            complaints.append(f"Run {id[:8]} of the address is left out: {reason}")
+            complaints.append(f"Run {id[:8]} of the address is ignored: {reason}")
         else:
             controller.runs_shown.put(run, number=int(number) if _NUMBER.fullmatch(number) else None)
     return complaints

@@ -74,7 +74,7 @@ SET_UPS = (
     ),
     SetUp(
         "A moving target",
-        "Online bilevel: every round brings a new task with a nested follower's problem. The plots show the regret.",
+        "Online bilevel optimisation: each round has a new objective with an inner problem. The plots show the regret.",
         "Quadratic online bilevel",
         "ZO-SOGD",
     ),

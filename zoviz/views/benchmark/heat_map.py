@@ -22,8 +22,8 @@ _MARGIN = 120
 """Height of all but the rows."""
 _NAMED = 6
 """Columns, up to which a cell has room for its word."""
-WAITING, AT_WORK, ENDED = "waiting", "running", "ended, being read"
-NOT_THERE = "not to the level"
+WAITING, AT_WORK, ENDED = "waiting", "running", "ended; reading its results"
+NOT_THERE = "level not reached"
 """Solved by the verdict, but not as closely as the level wants."""
 FILLS = {
     Word.SOLVED: "#2e9e5b",

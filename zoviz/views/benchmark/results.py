@@ -76,7 +76,7 @@ class BenchmarkResults(param.Parameterized):
     restarts: param.Boolean[bool] = param.Boolean(
         default=False,
         label="Simulated restarts",
-        doc="Targets: a run that fails restarts, by drawing from the other runs, as in COCO.",
+        doc="For targets: a failed run goes on as another run of the same problem, drawn at random, as in COCO.",
     )
 
     def __init__(

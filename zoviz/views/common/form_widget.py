@@ -14,7 +14,7 @@ from zoviz.core.threads.rests import RESTS
 MOST = 2**53
 """Numbers of messages are whole numbers in a browser up to here."""
 
-PENDING = "Pending: the run takes it after its present step."
+PENDING = "Pending: it applies after the current step."
 
 
 class Steered(NamedTuple):

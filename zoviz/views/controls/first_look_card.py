@@ -64,12 +64,12 @@ class FirstLookCard(pn.viewable.Viewer):
             self._work = None
         else:
             update_changed(self.button, disabled=True)
-            update_changed(self.note, object=muted_html("Calling it at its start, and beside it."))
+            update_changed(self.note, object=muted_html("Evaluating your function at the starting point and near it."))
 
     @staticmethod
     def _sentence(work: Future[FirstLook], budget: int | None) -> str:
         try:
             seen = work.result()
         except Exception as error:  # a person's function may raise anything
-            return f"It could not be called: {error}"
+            return f"Your function could not be called: {error}"
         return f"{seen.sentences(budget)} {seen.calls} call{'s' * (seen.calls != 1)}, charged to no run."

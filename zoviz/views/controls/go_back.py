@@ -41,7 +41,10 @@ class GoBack(pn.viewable.Viewer):
             self._go,
             margin=(0, 3),
             visible=False,
-            description="Ends the run, repeats it up to there, and waits for changes; its lines stay.",
+            description=(
+                "Ends the run, repeats it up to its last change, and waits for new settings. Its lines "
+                "stay on the plots."
+            ),
         )
         # A second double click on the same place counts, too.
         controller.runs_shown.param.watch(lambda event: self._pick(*event.new), "picked", onlychanged=False)

@@ -47,7 +47,7 @@ class ProgramOutput(pn.viewable.Viewer):
     text, whatever they look like.
     """
 
-    follow = param.Boolean(default=True, label="Follow", doc="Off: what is shown stays, to be read or copied.")
+    follow = param.Boolean(default=True, label="Follow", doc="Show the newest output; switch it off to read or copy.")
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)

@@ -23,7 +23,7 @@ UNSAID = Sureness(None)
 """Nothing is known, nor to be said."""
 _MOST = 60
 """Rows of variables, and of constraints, that are shown: the files have them all."""
-_NONE = muted_html("The best point of a run stands here, with its objective, its constraints and its bounds.")
+_NONE = muted_html("This card shows the best point of a run with its objective, constraints and bounds.")
 """What is said before there is a point."""
 DESIGN_STYLE = """
 .zoviz-best {max-height: 520px; overflow-y: auto}

@@ -34,7 +34,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
     open = param.Boolean(
         default=False,
         label="Diagnosis",
-        doc="Where the calls went; how good this point and this estimate are.",
+        doc="What the calls were for, and how accurate this point and its gradient estimate are.",
     )
 
     def __init__(self, controller: RunController) -> None:

@@ -64,7 +64,7 @@ class RunCertainty:
         if (obstacle := _obstacle(problem, x)) != "":
             return Sureness(None, obstacle)
         self._look = BackgroundLook(lambda proceed: _certified(problem, x, run.seed, proceed))
-        return Sureness(None, "It is being found out how sure this is, by calls that are not charged to the run.")
+        return Sureness(None, "Measuring how certain this point is, by calls that are not charged to the run.")
 
 
 def found_out(run: RunView) -> Sureness:
@@ -89,19 +89,23 @@ def _outcome(find: Callable[[], Certainty]) -> Sureness:
     try:
         return Sureness(find())
     except Exception as error:  # a problem may raise anything; what shows the design goes on without it
-        return Sureness(None, f"How sure this is could not be found out: {described(error)}")
+        return Sureness(None, f"The certainty could not be measured: {described(error)}")
 
 
 def _obstacle(problem: Problem, x: np.ndarray) -> str:
     """Return why it is not found out how sure a design is; empty where it is."""
     if problem.stochastic or problem.online or problem.form != "constrained":
-        return "It is not computed how sure this is: the objective is an expectation over samples, or a task of rounds."
+        return (
+            "No intervals are computed: the objective is an expectation over samples, or changes from round to round."
+        )
     if not problem.analytic:
         return (
-            "It is not known how sure this is, as the run did not come to its end: Certify this point, under "
-            "Diagnosis, finds out by further calls."
+            "No intervals were computed, since the run did not end. Certify this point, under Diagnosis, "
+            "measures them by further calls."
         )
     if problem.domain.n > MOST_VARIABLES or problem.m > MOST_ROWS or not np.isfinite(x).all():
         sizes = f"{MOST_VARIABLES} variables and {MOST_ROWS} constraints"
-        return f"Certify this point, under Diagnosis, finds out how sure this is; by itself only up to {sizes}."
+        return (
+            f"Intervals are computed automatically up to {sizes}. Certify this point, under Diagnosis, measures them."
+        )
     return ""

@@ -79,9 +79,9 @@ class Board(pn.viewable.Viewer):
         doc="Horizontal axis of every plot.",
     )
     log_x = param.Boolean(default=False, label="Log x", doc="Logarithmic horizontal axis.")
-    log_y = param.Boolean(default=True, label="Log y", doc="Logarithmic vertical axes, drawing magnitudes.")
+    log_y = param.Boolean(default=True, label="Log y", doc="Logarithmic vertical axes, of magnitudes.")
     band: param.Selector[str] = param.Selector(
-        default="quartiles", objects=BANDS, label="Band", doc="Middle of the replicas, and band around it."
+        default="quartiles", objects=BANDS, label="Band", doc="Middle and spread of the replicas."
     )
 
     def __init__(self, runs: ShownRuns | None = None, **params: Any) -> None:
