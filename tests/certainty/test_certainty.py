@@ -70,7 +70,7 @@ def test_of_values_that_repeat_rows_at_zero_with_a_multiplier_are_active() -> No
     assert made.activity == (Activity.ACTIVE, Activity.UNDECIDED, Activity.INACTIVE)
     assert made.f_x == Interval(1.5, 1.5, 1.5) and np.isnan(made.f_star.value) and not made.noisy
     assert made.multipliers[0].value == 2.0 and made.multipliers[2] == Interval(0.0, 0.0, 0.0)
-    assert made.p_feasible.tolist() == [1.0, 1.0, 1.0] and "do not tell f*" in made.sentence
+    assert made.p_feasible.tolist() == [1.0, 1.0, 1.0] and "do not determine f*" in made.sentence
 
 
 def test_a_row_below_zero_to_which_a_method_gives_a_multiplier_is_undecided() -> None:

@@ -43,7 +43,7 @@ def test_calls_that_lie_on_a_line_tell_nothing_and_the_methods_multipliers_stay(
     assert nearby(around(x, np.array([0.1, 0.0])), x, BOX) is None
     assert nearby(around(x, np.array([0.1, 0.1])).among(np.arange(40) < 5), x, BOX) is None, "too few"
     sure = repeating(None, x, np.append(*function(x)), np.array([0.8, 0.0]), BOX, 1e-6)
-    assert not sure.tells_minimum and "do not tell f*" in sure.sentence and sure.multipliers[0].value == 0.8
+    assert not sure.tells_minimum and "do not determine f*" in sure.sentence and sure.multipliers[0].value == 0.8
 
 
 @pytest.mark.parametrize("spread", [0.01, 50.0])
@@ -51,7 +51,7 @@ def test_where_f_falls_as_far_as_the_calls_reach_or_they_lie_far_away_nothing_is
     x = np.array([-1.5, -1.5])
     near = nearby(around(x, np.full(2, spread)), x, BOX)
     sure = repeating(near, x, np.append(*function(x)), np.full(2, np.nan), BOX, 1e-6)
-    assert not sure.tells_minimum and "do not tell f*" in sure.note
+    assert not sure.tells_minimum and "do not determine f*" in sure.note
 
 
 def test_without_bounds_and_after_far_restarts_no_wrong_minimum_is_claimed() -> None:

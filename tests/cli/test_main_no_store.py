@@ -59,7 +59,7 @@ def test_another_url_is_named(zoviz: Callable[..., tuple[int, str, str]], tmp_pa
     code, _, err = zoviz("runs", "--store", url)
     assert code == MISUSED and f"Expected a store at {url}, got none" in err
     code, _, err = zoviz("runs", "--store", f"sqlite:///{tmp_path / 'nowhere' / 'other.db'}")
-    assert code == FAILED and "see that its folder exists" in err
+    assert code == FAILED and "check that its folder exists" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -68,7 +68,7 @@ def test_what_is_declared_is_believed() -> None:
     problem = NonconvexQCQP(n=3)
     assert problem.noise == "deterministic" and checks(run_of(problem, ZOSQP())) == 0
     silent = run_of(NonconvexQCQP(n=3, noise="independent", noise_scale=0.0), ZOSQP(), 60)
-    assert "values repeat to the bit" in silent.result.message  # we add the noise ourselves, and there is none
+    assert "values repeat exactly" in silent.result.message  # we add the noise ourselves, and there is none
 
 
 @pytest.mark.parametrize(("calls", "most"), [(25, 0), (60, 2), (300, 9), (1000, 15)])
@@ -82,7 +82,7 @@ def test_exact_values_pay_little_and_the_whole_budget_is_used(calls: int, most: 
 def test_an_outlier_is_not_taken_for_noise_nor_for_the_best_point() -> None:
     for at in ((70,), (70, 130), (21, 22, 76)):
         run = run_of(late(Outliers(at)), ZOSQP())
-        assert "repeat except for outliers" in run.message and "values repeat to the bit" in run.result.message
+        assert "repeat except for outliers" in run.message and "values repeat exactly" in run.result.message
         assert abs(row(run.result.best_x[0])) < 1e-3 and run.result.best_fun[0] > 0.5
         assert not run.result.success[0] or row(run.result.x[0]) < 1e-6
     # An outlier at a check itself changes nothing.

@@ -22,7 +22,7 @@ def test_the_card_shows_the_design_of_the_run_and_says_what_it_is_for_without_on
     card = BestDesignCard()
     (row, _), empty = card.__panel__(), card.table.object
     card.update(None)
-    assert card.design is None and "stands here" in empty and len(row) == 1, "nothing to copy"
+    assert card.design is None and "shows the best point" in empty and len(row) == 1, "nothing to copy"
     run = Run(WeldedBeam(), ZOCEG(), replicas=2, iterations=200)
     card.update(run)
     assert card.table.object == empty, "it has not begun"
@@ -84,7 +84,7 @@ def test_of_a_run_on_zovizs_own_problem_a_thread_finds_it_out() -> None:
     run.run()
     card, calls = BestDesignCard(), run.result.calls.copy()
     card.update(run)
-    assert "being found out" in card.table.object
+    assert "Measuring how certain" in card.table.object
     until(lambda: card.update(run) or "possible gain nearby" in card.table.object)
     assert (run.result.calls == calls).all() and "a unit is worth" in card.table.object
     stochastic = Run(StochasticQP(), "SampledALM", replicas=1, iterations=3)
