@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -76,6 +77,32 @@ def named(path: Path) -> str:
 
 def test_environment_equals_pyproject() -> None:
     assert of_environment() == of_pyproject()
+
+
+def test_the_conda_recipe_equals_pyproject() -> None:
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    wanted = dict(map(split, project()["project"]["dependencies"])) | {
+        "python": project()["project"]["requires-python"]
+    }
+    assert dict(map(split, recipe["requirements"]["run"])) == wanted
+    assert recipe["build"]["python"]["entry_points"] == ["zoviz = zoviz.cli.main:main"]
+
+
+def test_every_record_of_the_release_has_its_version_and_its_date() -> None:
+    recipe, citation = (
+        yaml.safe_load((ROOT / name).read_text(encoding="utf-8")) for name in ("conda/recipe.yaml", "CITATION.cff")
+    )
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf-8"))
+    heading = re.search(r"^## \[(.+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert heading, "Expected a heading ## [X.Y.Z] - DATE in CHANGELOG.md."
+    assert {heading[1], recipe["context"]["version"], citation["version"], zenodo["version"]} == {version()}
+    assert {heading[2], str(citation["date-released"])} == {zenodo["publication_date"]}
+
+
+def test_the_paper_has_at_most_a_thousand_words() -> None:
+    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("paper.md", "paper.bib"))
+    cited, listed = set(re.findall(r"\[@(\w+)\]", text)), set(re.findall(r"^@\w+\{(\w+),", text, re.MULTILINE))
+    assert 500 < len(text.split()) <= 1000 and cited == listed
 
 
 def test_every_requirement_has_a_lower_bound() -> None:
