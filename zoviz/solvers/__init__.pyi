@@ -12,6 +12,7 @@ from zoviz.solvers.bayesian.albo import ALBO as _ALBO
 from zoviz.solvers.bayesian.albo import SlackAL as _SlackAL
 from zoviz.solvers.bayesian.constrained_ei import ConstrainedEI as _ConstrainedEI
 from zoviz.solvers.bayesian.pesc_lite import PESCLite as _PESCLite
+from zoviz.solvers.bayesian.safe_opt import SafeOpt as _SafeOpt
 from zoviz.solvers.bayesian.scbo import SCBO as _SCBO
 from zoviz.solvers.bilevel.oagd import OAGD as _OAGD
 from zoviz.solvers.bilevel.ogd import OGD as _OGD
@@ -39,6 +40,7 @@ from zoviz.solvers.linear.storm_sampled_alm import StormSampledALM as _StormSamp
 from zoviz.solvers.linear.truncated_storm_penalty import TruncatedStormPenalty as _TruncatedStormPenalty
 from zoviz.solvers.portfolio.portfolio import Portfolio as _Portfolio
 from zoviz.solvers.saddle.dszog import DSZOG as _DSZOG
+from zoviz.solvers.saddle.log_barrier import LogBarrier as _LogBarrier
 from zoviz.solvers.saddle.ogda_rr import OGDARR as _OGDARR
 from zoviz.solvers.saddle.proximal_point import ProximalPoint as _ProximalPoint
 from zoviz.solvers.saddle.szo_conex import SZOConEX as _SZOConEX
@@ -69,6 +71,7 @@ __all__ = [
     "EliminatedSGD",
     "LinearisedALM",
     "LinearisedStormALM",
+    "LogBarrier",
     "NOMAD",
     "OAGD",
     "OGD",
@@ -83,6 +86,7 @@ __all__ = [
     "SOBOW",
     "SOGD",
     "SZOConEX",
+    "SafeOpt",
     "SampledALM",
     "SlackAL",
     "SmoothedALM",
@@ -135,6 +139,21 @@ class DSZOG(_DSZOG):
         adaptive: bool = False,
         growing: bool | None = None,
         square_decay: float = 0.99,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class LogBarrier(_LogBarrier):
+    weight_factor: float
+    patience: int
+    first_reach: float
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        weight_factor: float = 0.5,
+        patience: int = 6,
+        first_reach: float = 0.05,
         estimator: GradientEstimator = ...,
         name: str | None = None,
     ) -> None: ...
@@ -428,6 +447,27 @@ class SZOConEX(_SZOConEX):
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class SafeOpt(_SafeOpt):
+    beta: float
+    first_reach: float
+    initial_points: int | None
+    refit_every: int
+    candidates: int
+    restarts: int
+    feasibility_level: float
+    def __init__(
+        self,
+        *,
+        beta: float = 2.0,
+        first_reach: float = 0.02,
+        initial_points: int | None = None,
+        refit_every: int = 5,
+        candidates: int = 400,
+        restarts: int = 3,
+        feasibility_level: float = 0.95,
         name: str | None = None,
     ) -> None: ...
 

@@ -8,5 +8,5 @@ collect_ignore_glob: list[str] = []
 if importlib.util.find_spec("botorch") is None:
     collect_ignore_glob = [
         *("test_surrogate.py", "test_model_slice.py", "test_base.py"),
-        *("test_constrained_ei.py", "test_scbo.py"),
+        *("test_constrained_ei.py", "test_scbo.py", "test_safe_opt.py"),
     ]

@@ -51,6 +51,8 @@ class Watched:
         The least gap of a feasible point so far.
     best : float
         The lowest f so far of a point feasible to 1e-6.
+    outside : list of bool
+        Of every call so far whether some h was above 0.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Watched:
         self.problem, self._box, self.x0, self._optimum = problem, box, x0, optimum
         self._sizes, self._feasible, self._noise, self._rng = sizes, feasible, noise, np.random.default_rng(seed)
         self.gap, self.best = np.inf, np.inf
+        self.outside: list[bool] = []
 
     def worth(self, x: Array) -> Worth:
         """Return what x (n,) is worth."""
@@ -82,6 +85,7 @@ class Watched:
         """Return noisy f and h (m,) at x (n,), and record the true ones."""
         values = _values(self.problem, x)
         own = self._worth(x, values)
+        self.outside.append(own.violation > 0.0)
         if own.violation <= self._feasible:
             self.gap = min(self.gap, own.gap)
         if own.violation <= 1e-6:
@@ -109,7 +113,13 @@ class Ending(NamedTuple):
 
 
 def ended(
-    watched: Watched, method: str, calls: int, seed: int, seconds: float | None, tolerance: float | None = None
+    watched: Watched,
+    method: str,
+    calls: int,
+    seed: int,
+    seconds: float | None,
+    tolerance: float | None = None,
+    keep: str = "",
 ) -> Ending:
     """Minimise a watched problem by a method with a budget of calls, all of which it may use."""
     start = time.perf_counter()
@@ -127,6 +137,7 @@ def ended(
                 seed=seed,
                 seconds=seconds,
                 tolerance=tolerance,
+                keep=keep,
             )
         except (ZovizError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             words = f"{method}: {type(error).__name__}: {error}"[:200]
