@@ -145,14 +145,14 @@ class DSZOG(_DSZOG):
 
 class LogBarrier(_LogBarrier):
     weight_factor: float
-    patience: int
+    patience: int | None
     first_reach: float
     estimator: GradientEstimator
     def __init__(
         self,
         *,
         weight_factor: float = 0.5,
-        patience: int = 6,
+        patience: int | None = None,
         first_reach: float = 0.05,
         estimator: GradientEstimator = ...,
         name: str | None = None,

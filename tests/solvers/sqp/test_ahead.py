@@ -28,7 +28,8 @@ def bent(x: Array) -> tuple[float, list[float]]:
 
 
 def bowl(x: Array) -> tuple[float, list[float]]:
-    return float(np.arange(1, N + 1) @ (x - CENTRE) ** 2), [float(x.sum() - 1.0)]
+    """A bowl, ten times as steep along the first variable, where first steps lead."""
+    return float(np.array([50.0, 5.0, 4.0, 3.0, 2.0]) @ (x - CENTRE) ** 2), [float(x.sum() - 1.0)]
 
 
 def problem(function=bent, **options) -> BlackBox:

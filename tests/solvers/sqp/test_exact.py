@@ -107,7 +107,7 @@ def by_hand(steps: int) -> list[Array]:
         change = np.append(1.0, step.multipliers) / size @ (slopes(after) - slopes(x)) * scale
         s, y = (after - x) / scale, change
         if first:
-            hessian, first = np.eye(2) * (s @ y) / (s @ s), False
+            hessian, first = 0.1 * np.eye(2) * (s @ y) / (s @ s), False
         assert s @ y > 0.2 * s @ hessian @ s, "no damping either"
         hessian = hessian - np.outer(hessian @ s, hessian @ s) / (s @ hessian @ s) + np.outer(y, y) / (s @ y)
         x = after

@@ -40,7 +40,7 @@ def disc(x: Array) -> float:
 
 
 def test_a_curvature_is_taken_from_two_slopes_and_from_what_a_prediction_missed() -> None:
-    first = taken(Interior.of(np.array([True])), disc, np.array([0.2, 0.0]))
+    first = taken(Interior.of(np.array([0])), disc, np.array([0.2, 0.0]))
     assert first.curvature == pytest.approx([0.4], rel=1e-6), "the slope, per unit length, before any is seen"
     point = np.array([0.2, 0.3])
     second = first.take(point[None], np.array([[0.0, disc(point)]]))
@@ -51,7 +51,7 @@ def test_a_curvature_is_taken_from_two_slopes_and_from_what_a_prediction_missed(
 
 def test_a_way_is_cut_where_the_bound_is_0() -> None:
     # h = x1 - 1 at 0, of slope 1: L = 1, and half of its slope may change, so 1.5 s + s^2 / 2 = 1.
-    interior = taken(Interior.of(np.array([True])), lambda x: float(x[0] - 1.0), np.zeros(2))
+    interior = taken(Interior.of(np.array([0])), lambda x: float(x[0] - 1.0), np.zeros(2))
     assert interior.within(np.array([[2.0, 0.0]]))[0, 0] == pytest.approx(0.05), "the first step goes no farther"
     interior = interior._replace(reach=10.0)
     (cut,) = interior.within(np.array([[2.0, 0.0]]))
@@ -64,7 +64,7 @@ def test_a_way_is_cut_where_the_bound_is_0() -> None:
 
 def test_differences_turn_to_the_inside_and_are_shorter_in_a_corner() -> None:
     x = np.array([1.0 - 1e-8, 0.0])
-    interior = taken(Interior.of(np.array([True])), lambda x: float(x[0] - 1.0), x)
+    interior = taken(Interior.of(np.array([0])), lambda x: float(x[0] - 1.0), x)
     value = np.array([0.0, x[0] - 1.0])
     usual = derivatives.offsets(x, space(x), np.full(2, 1e-7), central=False)
     turned = interior.offsets(x, value, usual, space(x))
@@ -74,7 +74,7 @@ def test_differences_turn_to_the_inside_and_are_shorter_in_a_corner() -> None:
     np.testing.assert_allclose(inside.first, [-1e-5, 1e-5])
     np.testing.assert_allclose(inside.second, [-2e-5, -1e-5]), "both to one side along x1"
     start = np.array([1e-9, 0.0])
-    corner = taken(Interior.of(np.ones(2, dtype=bool)), lambda x: np.array([x[0] - 2e-9, -x[0]]), start)
+    corner = taken(Interior.of(np.arange(2)), lambda x: np.array([x[0] - 2e-9, -x[0]]), start)
     shorter = corner.offsets(start, np.array([0.0, -1e-9, -1e-9]), usual, space(x))
     assert abs(shorter.first[0]) < 1e-9, "between two rows"
     assert abs(shorter.first[1]) == pytest.approx(1e-7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,10 +22,14 @@ from zoviz.solvers.theory import Info
 
 _EXACT, _NOISY = 1e-6, 1e-2
 """Radii as shares of the domain's width, where values repeat and where they do not (chosen by us)."""
+_STAGES, _LEAST_PATIENCE = 14, 6
+"""Times that the weight is to shrink in a run, 2^-14 in all, and the least steps with the same one (chosen by us)."""
 _BACK = 1.5
 """A step back from outside, over the one after which a linear constraint would be 0 (chosen by us)."""
 _FAR = 10.0
 """Slopes are compared between points at least so many radii apart: nearer ones differ by their errors."""
+_ALIKE = 1e-6
+"""Slopes that differ by this share are the same: a curvature of round-off would shorten steps by its root."""
 _ROOM = 10.0
 """Probes are to be at most this share, 1 / 10, of the way outside, else the barrier's weight stays (chosen by us)."""
 _TINY = 1e-300
@@ -70,9 +75,10 @@ class LogBarrier(Solver):
 
     Notes
     -----
-    The reference knows the curvatures L_i. Here they are the largest that differences of gradients have shown, and to
-    begin with, at one point, the slope over ``first_reach`` widths of the domain; eta begins where both terms of g have the same size;
-    and a start outside is led inside by steps along the gradient of the constraint that is violated most: all ours.
+    The reference knows the curvatures L_i. Here they are the largest that differences of gradients have shown, and at
+    the first point the slope over ``first_reach`` widths of the domain; eta begins where both terms of g have the same
+    size; and a start outside is led inside by steps along the gradient of the constraint that is violated most: all
+    ours.
 
     References
     ----------
@@ -83,12 +89,20 @@ class LogBarrier(Solver):
     title = "LB-SGD (log barrier)"
     keeps_rows = True
     families = (Coordinate, Sphere, Gaussian, CentralSphere)
+    planned = ("patience",)
     live: ClassVar[tuple[str, ...]] = ("weight_factor", "patience", *LIVE_ESTIMATOR)
 
     weight_factor = param.Number(
         default=0.5, bounds=(0, 1), inclusive_bounds=(False, False), label="Weight factor", doc="What eta shrinks by."
     )
-    patience = param.Integer(default=6, bounds=(1, 10_000), label="Patience", doc="Most steps with the same eta.")
+    patience = param.Integer(
+        default=None,
+        allow_None=True,
+        bounds=(1, 10**6),
+        softbounds=(1, 100),
+        label="Patience",
+        doc="Most steps with the same eta. Auto: a fourteenth of those that the budget covers, at least 6.",
+    )
     first_reach = Scale(
         0.05, bounds=(1e-9, 1e3), label="First reach", doc="Widths over which a slope is expected to change by itself."
     )
@@ -105,6 +119,14 @@ class LogBarrier(Solver):
         share = _EXACT if problem.contract == "deterministic" else _NOISY
         return {"estimator.smoothing_radius": self.estimator.smoothing_radius or share * _width(problem.domain)}
 
+    def from_budget(self, problem: Problem, budgets: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the patience where it is open: a fourteenth of the iterations that the tightest budget covers."""
+        if self.patience is not None:
+            return {}
+        prices = {"iterations": 1, "calls": self.estimator.calls(problem.domain.n)}
+        bounds = [budgets[name] // price for name, price in prices.items() if budgets[name] is not None]
+        return {"patience": int(np.clip(min(bounds, default=0) // _STAGES, _LEAST_PATIENCE, 10**6))}
+
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> BarrierState:
         """Return the state at x0 (R, n); one call."""
         replicas, n, m = len(x0), oracle.n, oracle.m
@@ -119,11 +141,11 @@ class LogBarrier(Solver):
         estimates = jacobian(self.estimator, x, oracle, streams, base=value, shared=True, with_objective=True)
         slopes = estimates.gradients
         curvature = self._curvature(state, slopes, oracle)
-        room = np.maximum(-value.h, _TINY)
+        room = np.where(value.h < 0.0, -value.h, 1.0)  # 1 where a step goes back inside, which takes none of it
         outside = value.h.max(axis=1, initial=-np.inf) >= 0.0
         weight, count = self._weight(state, slopes, room, ~outside)
         y = weight[:, None] / room
-        barrier = slopes[:, 0] + np.einsum("rm,rmn->rn", y, slopes[:, 1:])
+        barrier = slopes[:, 0] + _weighted(y, slopes[:, 1:])
         move = -_length(barrier, slopes[:, 1:], room, curvature, y)[:, None] * barrier
         if outside.any():
             move = np.where(outside[:, None], _way_back(value.h, slopes[:, 1:]), move)
@@ -138,17 +160,19 @@ class LogBarrier(Solver):
             return np.asarray(np.linalg.norm(slopes, axis=-1) / (self.first_reach * _width(oracle.domain)))
         way = np.linalg.norm(state.x - state.before, axis=1)[:, None]
         change = np.linalg.norm(slopes - state.slopes, axis=-1)
+        change = np.where(change > _ALIKE * np.linalg.norm(slopes, axis=-1), change, 0.0)
         far = way > _FAR * self.estimator.smoothing_radius
         seen = np.where(far, change / np.maximum(way, _TINY), 0.0)
-        return seen if state.iteration == 1 and far.all() else np.maximum(state.curvature, seen)
+        assumed = far & (state.iteration == 1)
+        return np.where(assumed, seen, np.maximum(state.curvature, seen))
 
     def _weight(self, state: BarrierState, slopes: Array, room: Array, inside: np.ndarray) -> tuple[Array, Array]:
         """Return eta, 0 before the first point inside, and the number of steps taken with it, (R,)."""
-        pull = np.linalg.norm((slopes[:, 1:] / room[..., None]).sum(axis=1), axis=1)
+        pull = np.linalg.norm(_weighted(1.0 / room, slopes[:, 1:]), axis=1)
         size = np.linalg.norm(slopes[:, 0], axis=1)
         begun = state.weight > 0.0
-        first = np.where(inside, size / np.maximum(pull, _TINY), 0.0)
-        barrier = slopes[:, 0] + np.einsum("rm,rmn->rn", state.weight[:, None] / room, slopes[:, 1:])
+        first = np.divide(size, pull, out=np.zeros(len(pull)), where=inside & (pull > 0.0))
+        barrier = slopes[:, 0] + _weighted(state.weight[:, None] / room, slopes[:, 1:])
         near = _ROOM * self.estimator.smoothing_radius * np.linalg.norm(slopes[:, 1:], axis=-1)
         shrink = (np.linalg.norm(barrier, axis=1) <= 0.1 * size) | (state.count >= self.patience)
         shrink &= (room > near).all(axis=1)
@@ -159,10 +183,15 @@ class LogBarrier(Solver):
 def _length(barrier: Array, slopes: Array, room: Array, curvature: Array, y: Array) -> Array:
     """Return the step gamma (R,) along the barrier's gradient (R, n), for rows of slopes (R, m, n) and room (R, m)."""
     size = np.maximum(np.linalg.norm(barrier, axis=1), _TINY)
-    along = np.abs(np.einsum("rmn,rn->rm", slopes, barrier)) / size[:, None]
+    along = np.abs((slopes * barrier[:, None]).sum(axis=-1)) / size[:, None]
     inside = room / np.maximum(2.0 * along + np.sqrt(room * curvature[:, 1:]), _TINY)
     bend = curvature[:, 0] + (2.0 * y * curvature[:, 1:] + 4.0 * y * np.square(along) / room).sum(axis=1)
     return np.asarray(np.minimum(inside.min(axis=1, initial=np.inf) / size, 1.0 / np.maximum(bend, _TINY)))
+
+
+def _weighted(weights: Array, slopes: Array) -> Array:
+    """Return sums (R, n) of slopes (R, m, n) with weights (R, m), in an order that does not depend on R."""
+    return np.asarray((weights[..., None] * slopes).sum(axis=1))
 
 
 def _way_back(h: Array, slopes: Array) -> Array:

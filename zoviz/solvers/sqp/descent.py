@@ -12,7 +12,7 @@ from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp.archive import Archive
 from zoviz.solvers.sqp.candidate import Misfit, Prediction
 from zoviz.solvers.sqp.constants import SQPConstants
-from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors, within_limits
+from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors
 from zoviz.solvers.sqp.situation import Space, StepContext
 
 
@@ -167,8 +167,8 @@ class Descent:
         region = candidates.region(self.centre, spread, trust, space, model.noise[1:])
         most = 3.0 if self.limited > 1 else 0.5
         best = candidates.candidate(model, region, self.penalty, equalities, back_off, most)
-        if space.kept.any():
-            (u,) = within_limits(model, best.u[None], space.kept, space.constants.proof)
+        (u,) = space.kept.within(best.u[None], lambda point: model.upper(point, space.constants.proof))
+        if space.kept.any:
             best = best._replace(u=u, values=model.value(u))
         matter = _matter(best.multipliers)
         data, origin = model.data, np.zeros(space.n)
@@ -228,9 +228,8 @@ class Descent:
         nearer = _violation(prediction.centre_values, prediction) - _violation(prediction.values, prediction)
         if limited and self.penalty * nearer > 2.0 * np.sqrt(min(of_change[1:].sum(), (weights * own)[1:].sum())) > 0.0:
             limited, uncertainty = False, float(np.sqrt(of_change[1:].sum()))
-        accepted = bool(decrease > 0.0 or (limited and decrease > -uncertainty))
-        if space.kept.any():
-            accepted &= bool(((estimate + np.sqrt(variance))[1:][space.kept] <= 0.0).all())
+        inside = bool(space.kept.hold((estimate + np.sqrt(variance))[1:]))
+        accepted = inside and bool(decrease > 0.0 or (limited and decrease > -uncertainty))
         good = decrease > 0.7 * promise and prediction.length > 0.8
         if limited:
             self._spend_more(prediction, decrease < 2.0 * uncertainty, good and decrease > 2.0 * call_uncertainty, c)

@@ -16,8 +16,9 @@ from zoviz.solvers.sqp import ahead, derivatives
 from zoviz.solvers.sqp.ahead import Ahead
 from zoviz.solvers.sqp.failures import Failures
 from zoviz.solvers.sqp.interior import Interior
+from zoviz.solvers.sqp.kept_rows import NONE_KEPT, KeptRows
 from zoviz.solvers.sqp.last_calls import last_calls
-from zoviz.solvers.sqp.situation import NONE_KEPT, Asks, Space, StepContext, elsewhere
+from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 from zoviz.solvers.sqp.sqp_run import Promise, SQPRun
 
 
@@ -91,11 +92,11 @@ class Exact:
     plateau: bool = False
 
     @classmethod
-    def start(cls, x: Array, value: Array, penalty: float, kept: np.ndarray = NONE_KEPT) -> Exact:
-        """Return the arm at a start x (n,) with values (1 + m,), +inf where not finite; some rows (m,) are kept."""
+    def start(cls, x: Array, value: Array, penalty: float, kept: KeptRows = NONE_KEPT) -> Exact:
+        """Return the arm at a start x (n,) with values (1 + m,), +inf where not finite; some rows are kept."""
         m = len(value) - 1
         run = SQPRun.start(x, value, m, 1.0, penalty)
-        run.interior = Interior.of(kept) if kept.any() else None
+        run.interior = Interior.of(kept.rows) if kept.any else None
         return cls(
             run,
             x,

@@ -85,8 +85,8 @@ class Interior(NamedTuple):
 
     @classmethod
     def of(cls, kept: np.ndarray) -> Interior:
-        """Return that of the rows of a mask (m,), before any call."""
-        rows, nothing = 1 + np.flatnonzero(kept), np.empty(0)
+        """Return that of kept rows (k,) of h, before any call."""
+        rows, nothing = 1 + kept, np.empty(0)
         zero = np.zeros(len(rows))
         return cls(rows, nothing, nothing, zero, np.empty((len(rows), 0)), zero, zero, zero, zero)
 

@@ -32,7 +32,7 @@ from zoviz.solvers.sqp.candidate import Prediction
 from zoviz.solvers.sqp.constants import SQPConstants
 from zoviz.solvers.sqp.descent import Descent
 from zoviz.solvers.sqp.race import Race
-from zoviz.solvers.sqp.regression import design, within_limits
+from zoviz.solvers.sqp.regression import design
 from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 
 _ROUND_OFF = 1e-12
@@ -132,7 +132,7 @@ class Noisy:
             archive, _ = archives.add(archive, points[batch], values[batch], context.common)
         repeats = max(0, int(np.clip(context.budget // 15, *c.replicates)) - len(points))
         value = archive.means[0] if len(archive.means) else values[0]
-        several, outputs = not box.kept.any() and context.budget >= c.several_starts * (box.n + 1), values.shape[1]
+        several, outputs = not box.kept.any and context.budget >= c.several_starts * (box.n + 1), values.shape[1]
         nowhere = Descent.start(points[0], outputs - 1, c.first_radius, 1.0, several, 0)
         arm = cls(points[0], value, archive, nowhere, np.ones(outputs), repeats)
         if quantum is not None:
@@ -229,8 +229,8 @@ class Noisy:
                 best = best_of(self.best, self.best_value, places, values, box.tolerance)
                 self.best, self.best_value = best
             self._take(batch, values / self.sizes, context.common, box)
-            if box.kept.any():  # no more of those that turn out to be outside
-                waiting = [rest for part in waiting if len(rest := part[self._hold(part, box)])]
+            # No more calls at points that turn out to be outside of kept rows.
+            waiting = [rest for part in waiting if len(rest := part[self._hold(part, box)])]
             if not waiting or context.left <= len(batch):
                 return context
             context = yield
@@ -240,7 +240,7 @@ class Noisy:
 
         Where rows are kept, first some calls at each point, to see whether it is inside.
         """
-        if not (context.common or box.kept.any()):
+        if not (context.common or box.kept.any):
             return [points]
         times = np.array([(points[:i] == one).all(axis=1).sum() for i, one in enumerate(points)])
         if not context.common:
@@ -252,8 +252,10 @@ class Noisy:
 
     def _hold(self, points: Array, box: Space) -> np.ndarray:
         """Return whether the means of the calls at points (q, n) hold in the rows that are kept, (q,) of bool."""
-        places = [self.archive.find(point) for point in points]
-        return np.array([i < 0 or bool((self.archive.means[i, 1:][box.kept] <= 0.0).all()) for i in places])
+        if not box.kept.any:
+            return np.ones(len(points), dtype=bool)
+        places = np.array([self.archive.find(point) for point in points], dtype=int)
+        return (places < 0) | box.kept.hold(self.archive.means[places, 1:])
 
     def _take(self, points: Array, values: Array, common: bool, box: Space) -> None:
         """Take in the values (q, 1 + m) at points (q, n)."""
@@ -333,7 +335,7 @@ class Noisy:
         if not self.descent.coarse:
             self.racing = left <= self._reserve(context) or left <= 2
             if not self.racing:  # every trial failed: from elsewhere
-                centre = self.x if box.kept.any() else elsewhere(self.starts, self.x, box, generator)
+                centre = self._elsewhere(self.starts, box, generator)
                 self.starts, self.descent = self.starts + 1, self._new_descent(centre, False, context, c)
             return
         basin = self._basin(context, self._space(box))
@@ -370,7 +372,7 @@ class Noisy:
         if not context.common:
             count += -(count * repeats) % context.parallel // repeats
         points = design(descent.centre, descent.spread, count, space, context.generator)
-        points = self._within(points, space) if space.kept.any() else points
+        points = self._within(points, space)
         if self._shares(context):  # in every batch, so that the level there becomes known
             points = np.concatenate([descent.centre[None], points])
         elif self.archive.find(descent.centre) < 0:
@@ -391,20 +393,26 @@ class Noisy:
     def _within(self, points: Array, space: Space) -> Array:
         """Return points (q, n), nearer to the centre where rows that are kept might not hold; before models, all."""
         descent = self.descent
+        if not space.kept.any:
+            return points
         if not descent.fits:
             return descent.centre + _NEARER * (points - descent.centre)
         unit = space.scale * descent.spread
         u = (points - descent.centre) / unit
         model, errors = descent.fit(self.archive, space), space.constants.sure
-        return descent.centre + unit * within_limits(model, u, space.kept, errors)
+        return descent.centre + unit * space.kept.within(u, lambda point: model.upper(point, errors))
+
+    def _elsewhere(self, turn: int, box: Space, generator: np.random.Generator) -> Array:
+        """Return a point to start from, (n,); the best one where rows are kept, as little is known of others."""
+        return self.x if box.kept.any else elsewhere(turn, self.x, box, generator)
 
     def _stay_inside(self, box: Space) -> None:
         """Leave a centre at which rows that are kept turn out not to hold for the best point where they surely do."""
-        if not box.kept.any() or self._hold(self.descent.centre[None], box)[0]:
+        if self._hold(self.descent.centre[None], box)[0]:
             return
         archive, errors = self.archive, box.constants.sure
         h = archive.means[:, 1:] + errors * archive.noise[1:] / np.sqrt(archive.counts)[:, None]
-        inside = (h[:, box.kept] <= 0.0).all(axis=1)
+        inside = box.kept.hold(h)
         best = int(np.argmin(np.where(inside, archive.means[:, 0], np.inf)))
         self.descent.centre = archive.points[best] if inside.any() else box.start
         self.descent.radius *= 0.5
@@ -447,9 +455,7 @@ class Noisy:
         """Ask for values anywhere, as nothing can be fitted, and return the best point."""
         c = box.constants
         turns = range(min(context.left, c.capacity))
-        points = np.array(
-            [self.x if box.kept.any() else elsewhere(turn, self.x, box, context.generator) for turn in turns]
-        )
+        points = np.array([self._elsewhere(turn, box, context.generator) for turn in turns])
         yield from self._call("race", points, context, box)
         if self.race is not None:
             self._end_round(self.race, box)

@@ -11,7 +11,6 @@ from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp.archive import Archive
 from zoviz.solvers.sqp.descent import Descent
-from zoviz.solvers.sqp.regression import within_limits
 from zoviz.solvers.sqp.situation import Space
 
 _TINY = 1e-300
@@ -272,7 +271,7 @@ def begin(
     points = [descent.centre, *others]
     for factor in c.backed_off if m else (1.0,):
         cautious = candidates.candidate(model, region, descent.penalty, equal, caution * factor * back_off, 3.0)
-        (u,) = within_limits(model, cautious.u[None], space.kept, c.proof) if space.kept.any() else (cautious.u,)
+        (u,) = space.kept.within(cautious.u[None], lambda point: model.upper(point, c.proof))
         points.append(space.clip(descent.centre + space.scale * spread * u))
     distinct = np.array([one for i, one in enumerate(points) if not any((one == two).all() for two in points[:i])])
     u = (distinct - descent.centre) / (space.scale * spread)

@@ -64,10 +64,6 @@ def priors(n: int, c: SQPConstants, common: bool = False) -> list[Prior]:
     ]
 
 
-_CUT, _CUTS = 0.7, 12
-"""A way is cut by this factor until its end is inside, at most so many times."""
-
-
 class Features:
     """The features of a model's quadratic part: N rows whose inner products are the kernel's.
 
@@ -273,22 +269,10 @@ class Model:
                 variance[self._outputs[prior]] += float(of_batches @ of_batches)
         return np.sqrt(variance) * self.noise
 
-
-def within_limits(model: Model, u: Array, kept: np.ndarray, errors: float) -> Array:
-    """Return points u (q, n), each as far on the way from the centre as the kept rows (m,) hold by their upper limits.
-
-    These are so many standard errors above the modelled values, of the models' own error there, too.
-    """
-    points = u.copy()
-    for point in points:
-        for _ in range(_CUTS):
-            unsure = model.standard_error(point) + model.bias * model.noise * np.abs(point).max() ** 3
-            if (model.value(point) + errors * unsure)[1:][kept].max(initial=-np.inf) <= 0.0:
-                break
-            point *= _CUT
-        else:
-            point *= 0.0
-    return points
+    def upper(self, u: Array, errors: float) -> Array:
+        """Return the outputs at u (n,) plus so many standard errors, of the model's own error, too, (1 + m,)."""
+        unsure = self.standard_error(u) + self.bias * self.noise * np.abs(u).max() ** 3
+        return np.asarray(self.value(u) + errors * unsure)
 
 
 def fit(data: Data, noise: Array, options: list[Prior]) -> Model:

@@ -13,13 +13,10 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.solvers.restart_rules import FAR, NEAR, in_box, moved, unit_lengths
 from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
+from zoviz.solvers.sqp.kept_rows import NONE_KEPT, KeptRows
 
 Asks = Generator[Any, Any, Any]
 """A part of a loop (``zoviz.solvers.batches``), which asks for values before it returns."""
-
-
-NONE_KEPT = np.zeros(0, dtype=bool)
-"""No row has to hold for every call."""
 
 
 class Space(NamedTuple):
@@ -33,7 +30,7 @@ class Space(NamedTuple):
         Largest h that counts as feasible.
     constants : SQPConstants
         Of the method.
-    kept : ndarray of bool, shape (m,)
+    kept : KeptRows
         Rows that are to hold for every call.
     """
 
@@ -43,7 +40,7 @@ class Space(NamedTuple):
     start: Array
     tolerance: Array
     constants: SQPConstants = STANDARD
-    kept: np.ndarray = NONE_KEPT
+    kept: KeptRows = NONE_KEPT
 
     @property
     def n(self) -> int:
@@ -108,7 +105,7 @@ class StepContext:
 
 
 def space_of(
-    box: Box, start: Array, tolerance: Array, constants: SQPConstants = STANDARD, kept: np.ndarray = NONE_KEPT
+    box: Box, start: Array, tolerance: Array, constants: SQPConstants = STANDARD, kept: KeptRows = NONE_KEPT
 ) -> Space:
     """Return the free variables of a box, in the units of ``unit_lengths``.
 
@@ -118,8 +115,8 @@ def space_of(
     start : Array, shape (n,)
     tolerance : Array, shape (m,)
     constants : SQPConstants
-    kept : ndarray of bool, shape (m,)
-        Rows that are to hold for every call; empty: none.
+    kept : KeptRows
+        Rows that are to hold for every call.
     """
     lower, upper, x0 = box.lower[box.variable], box.upper[box.variable], start[box.variable]
     return Space(lower, upper, unit_lengths(lower, upper, x0), x0, tolerance, constants, kept)

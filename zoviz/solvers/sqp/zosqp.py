@@ -24,6 +24,7 @@ from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.sqp import ahead
 from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
 from zoviz.solvers.sqp.exact import Exact
+from zoviz.solvers.sqp.kept_rows import KeptRows
 from zoviz.solvers.sqp.noisy import Noisy
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
 from zoviz.solvers.theory import Info
@@ -351,7 +352,7 @@ def _outputs(value: Evaluation) -> Array:
 
 
 def _space(start: Array, oracle: Oracle) -> Space:
-    tolerance, kept = np.broadcast_to(oracle.tolerance, oracle.m), oracle.problem.kept_rows
+    tolerance, kept = np.broadcast_to(oracle.tolerance, oracle.m), KeptRows(np.flatnonzero(oracle.problem.kept_rows))
     return space_of(Box.of(oracle.domain), start, tolerance, kept=kept)
 
 
