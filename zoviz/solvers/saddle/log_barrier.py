@@ -44,7 +44,7 @@ class BarrierState(NamedTuple):
         The last iterate.
     slopes, curvature : Array, shapes (R, 1 + m, n) and (R, 1 + m)
         Gradients there, and the largest curvatures that were seen, f first.
-    weight, count : Array, shape (R,)
+    weight, tried : Array, shape (R,)
         The barrier's weight eta, and the steps taken with it.
     iteration : int
     """
@@ -56,7 +56,7 @@ class BarrierState(NamedTuple):
     slopes: Array
     curvature: Array
     weight: Array
-    count: Array
+    tried: Array
     iteration: int
 
 
@@ -174,10 +174,10 @@ class LogBarrier(Solver):
         first = np.divide(size, pull, out=np.zeros(len(pull)), where=inside & (pull > 0.0))
         barrier = slopes[:, 0] + _weighted(state.weight[:, None] / room, slopes[:, 1:])
         near = _ROOM * self.estimator.smoothing_radius * np.linalg.norm(slopes[:, 1:], axis=-1)
-        shrink = (np.linalg.norm(barrier, axis=1) <= 0.1 * size) | (state.count >= self.patience)
+        shrink = (np.linalg.norm(barrier, axis=1) <= 0.1 * size) | (state.tried >= (self.patience or _LEAST_PATIENCE))
         shrink &= (room > near).all(axis=1)
         weight = np.where(shrink, self.weight_factor, 1.0) * state.weight
-        return np.where(begun, weight, first), np.where(begun & shrink, 0.0, state.count)
+        return np.where(begun, weight, first), np.where(begun & shrink, 0.0, state.tried)
 
 
 def _length(barrier: Array, slopes: Array, room: Array, curvature: Array, y: Array) -> Array:
