@@ -82,5 +82,5 @@ class SafeOpt(BayesianSolver):
         share = between / variance[:, safe, None]
         centre = mean[:, None, ~safe] - share * (self.beta * np.sqrt(variance[:, safe]))[..., None]
         left = np.sqrt(np.maximum(variance[:, None, ~safe] - share * between, 0.0))
-        wins = np.asarray(centre + self.beta * left <= limits[:, None, None]).all(axis=0)
-        return np.asarray(wins).any(axis=1)
+        wins = np.asarray((centre + self.beta * left <= limits[:, None, None]).all(axis=0))
+        return np.asarray(wins.any(axis=1), dtype=bool)
