@@ -93,6 +93,17 @@ def test_a_bad_fit_few_horizons_and_few_instances_decide_nothing() -> None:
     assert falling(-0.5, T, np.where(rows(-0.5) < 0.0, 0.0, np.nan), {}).verdict is Verdict.NO, "it diverges"
 
 
+def test_a_bad_fit_still_refutes_what_even_its_steepest_piece_does_not_meet() -> None:
+    levels = np.array([2.0, 1.3, 1.3, 1.3, 1.3, 1.3])[:, None]
+    bent = levels * rows(0.0, instances=8)
+    steepest = fit(T, bent).steepest
+    assert steepest.mean() == pytest.approx(np.log(1.3 / 2.0) / np.log(2.0), abs=0.1)
+    assert falling(-2.0, T, bent, {}).verdict is Verdict.NO and falling(-2.0, T, bent, {}).reason == ""
+    for exponent in (-0.5, -0.05, 0.5):
+        one = falling(exponent, T, bent, {})
+        assert one.reason.startswith("no line fits") and one.verdict is Verdict.OPEN, "it never confirms"
+
+
 def test_the_fit_is_the_slope_and_its_error_that_over_instances() -> None:
     exact = fit(T, np.array(T, dtype=float)[:, None] ** -0.4 * np.ones(6))
     assert exact.value == pytest.approx(-0.4) and exact.off < 1e-9

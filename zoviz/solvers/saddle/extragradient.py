@@ -108,6 +108,11 @@ class ExtraGradient(SaddleMethod):
     back to it (ZOBCEG, whose blocks share few entries). The test is Khobotov's for one step; that eta alone follows it
     is ours, as are the numbers: multipliers must not crawl where the objective is steep.
 
+    Notes
+    -----
+    Ours by default, and not in ``published()``: a step of its own for y, restoration of feasibility first, penalties
+    where multipliers alone do not do, and the test above.
+
     References
     ----------
     Paper zoeg, Algorithms 1-3; the average is that of z+ (errata 38), the schedules are the paper's with
