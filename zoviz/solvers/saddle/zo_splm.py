@@ -54,11 +54,11 @@ class ZOSPLM(SaddleMethod):
 
     Notes
     -----
-    Ours by default, and not in ``published()``: feasibility is restored first (``restoration``), and penalties act where
-    multipliers alone do not do (``augmentation``); where values repeat and no constants are known, differences are taken
-    along coordinates. The gradient of the quadratic is exact; ``estimate_proximal=True`` estimates it too, as the paper's (3) reads
-    (errata 3). Where the rule chooses c, it is shortened for multipliers beyond ``step_reach``, with which the
-    Lagrangian's curvature L_f + ||y|| L_h + p grows; 1e9 keeps it constant, as published.
+    Ours by default, and not in ``published()``: feasibility is restored first (``restoration``), penalties act where
+    multipliers alone do not do (``augmentation``), and where values repeat and no constants are known differences are
+    taken along coordinates. The gradient of the quadratic is exact; ``estimate_proximal=True`` estimates it too, as the
+    paper's (3) reads (errata 3). Where the rule chooses c, it is shortened for multipliers beyond ``step_reach``, with
+    which the Lagrangian's curvature L_f + ||y|| L_h + p grows; 1e9 keeps it constant, as published.
     p must exceed the weak-convexity modulus of f (errata 2). ``published()`` has the radius and the batch of the
     paper's Fig. 1; it prints no steps, no p and no B.
 
