@@ -282,8 +282,9 @@ def falling(exponent: float, horizons: Sequence[int], rows: Array, budgets: Mapp
     elif rows.shape[1] < FEWEST_INSTANCES:
         doubt = f"instances: {rows.shape[1]}, {FEWEST_INSTANCES} are needed for an exponent"
     elif line.lack < LACK_LEVEL and line.off > LACK:
-        slopes = line.steepest
-        if _chance(slopes - exponent - ROUNDING) > 0.5 * LEVEL:
+        if _chance(line.steepest - exponent - ROUNDING) <= 0.5 * LEVEL:
+            slopes = line.steepest
+        else:
             doubt = f"no line fits: a mean is off by {100.0 * line.off:.0f} %, p = {line.lack:.1g}"
     return Evidence(exponent - slopes[None], figures, budgets, -MARGIN, -ROUNDING, doubt=doubt)
 

@@ -102,7 +102,7 @@ class AveragedErrorBySize(RateExperiment):
     variable = "n"
     sizes = {
         "quick": {"horizons": [5, 20], "instances": 4},
-        "full": {"horizons": [5, 10, 20, 40], "instances": 10},
+        "full": {"horizons": [5, 7, 10, 14, 20, 28, 40], "instances": 10},
     }
 
     def rates(self) -> list[Rate]:

@@ -169,7 +169,7 @@ class Dimension(InstancesExperiment):
     variable = "d"
     sizes = {
         "quick": {"horizons": [20, 80], "instances": 5},
-        "full": {"horizons": [20, 40, 80, 160, 320], "instances": 20},
+        "full": {"horizons": [20, 40, 80, 113, 160, 320], "instances": 20},
     }
 
     def rates(self) -> list[Rate]:
