@@ -237,7 +237,7 @@ class Certifier(Configurable):
     )
 
     def cost(self, problem: Problem, known: Certainty | None = None) -> tuple[int, int]:
-        """Return the least and the largest number of calls that a certificate takes, with a certainty that is known."""
+        """Return the least and the largest number of calls of a certificate, where the certainty is known already."""
         n, contract = int(Box.of(problem.domain).variable.sum()), problem.contract
         least, most = cost(n, contract, self.repeats)
         judging = self.judging(problem) if known is None else 0

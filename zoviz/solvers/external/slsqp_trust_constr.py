@@ -129,7 +129,7 @@ class TrustConstr(Differenced):
     title = "trust-constr (SciPy)"
 
     initial_radius = Scale(
-        None, softbounds=(1e-3, 1e3), label="Initial radius Δ₀", doc="Of the trust region, in units of x."
+        None, softbounds=(1e-3, 1e3), label="Initial radius Δ₀", doc="Initial radius, in units of x."
     )
     keep_feasible = param.Boolean(default=False, label="Stay in the box", doc="SciPy's keep_feasible, for the bounds.")
     tolerance = Scale(
