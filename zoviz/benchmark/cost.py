@@ -18,7 +18,7 @@ _LONGEST = 20.0
 
 
 class Cost(NamedTuple):
-    """What is missing of a study.
+    """The runs that a study has not done yet, and what they cost.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ _FEWEST = 8
 
 
 class Decision(StrEnum):
-    """What a comparison says of the first method."""
+    """The verdict of a paired comparison on its first method."""
 
     BETTER = "better"
     WORSE = "worse"

@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
 
 
 class StudySnapshot(NamedTuple):
-    """How a study stands.
+    """The runs and outcomes of a study so far.
 
     Attributes
     ----------

@@ -212,7 +212,7 @@ class _Estimate:
         return sets + ([np.setdiff1d(active, self._loose)] if len(self._loose) > 1 else [])
 
     def certainty(self, calls: int, note: str) -> Certainty:
-        """Return all figures."""
+        """Return the certainty with all its figures."""
         model, base, rows = self._model, self._base, self._rows
         here = np.zeros((model.q, model.q, len(model.value_row(np.zeros(model.n)))))
         here[np.arange(model.q), np.arange(model.q)] = model.value_row(np.zeros(model.n))

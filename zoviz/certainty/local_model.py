@@ -71,11 +71,11 @@ class Calls(NamedTuple):
 
     @property
     def finite(self) -> Calls:
-        """Those with values."""
+        """The calls with finite values."""
         return self.among(np.asarray(np.isfinite(self.y).all(axis=1)))
 
     def among(self, mask: np.ndarray) -> Calls:
-        """Return those of a mask (N,)."""
+        """Return the calls that a mask (N,) selects."""
         return Calls(self.x[mask], self.y[mask])
 
     def of(self, variables: np.ndarray) -> Calls:

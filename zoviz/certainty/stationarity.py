@@ -60,7 +60,7 @@ class Multipliers(NamedTuple):
 
     @property
     def norm(self) -> float:
-        """The residual's norm."""
+        """The norm of the KKT residual."""
         return float(np.sqrt(self.residual @ self.residual))
 
 

@@ -36,7 +36,7 @@ _PORT = 5006
 
 
 class Finding(NamedTuple):
-    """What one check came to.
+    """The result of one check.
 
     Attributes
     ----------

@@ -168,7 +168,7 @@ class Tally(Protocol):
         """Return the columns (R,) of the sums so far."""
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the sums, for a run that is resumed later."""
+        """Return the sums so far as data for a checkpoint."""
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from the sums of a snapshot."""
@@ -176,7 +176,7 @@ class Tally(Protocol):
 
 @dataclass(frozen=True)
 class Optimum:
-    """A known solution.
+    """A known optimum of a problem.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ _SMOOTH_SIDE = _Stencil(_AHEAD, -54.0 / 70.0, np.array([13.0, 40.0, 27.0, -26.0]
 
 
 class Kind(StrEnum):
-    """What values are, which decides on spacings and repeats."""
+    """The kind of values (exact, rounded, noisy), which decides on spacings and repeats."""
 
     EXACT = "exact"
     ROUNDED = "rounded"

@@ -28,7 +28,7 @@ _BESIDE = 0.01
 
 
 class FirstLook(NamedTuple):
-    """What was seen of a problem.
+    """The findings of a few calls at the start of a problem.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ class Curve(NamedTuple):
 
 
 class Magnified(NamedTuple):
-    """What a microscope saw at a spot.
+    """The measured bias and variance of estimates at one point.
 
     Attributes
     ----------

@@ -151,7 +151,7 @@ def printed(digits: int, of_all: bool = True) -> Roughen:
 
 
 def both(first: Roughen, second: Roughen) -> Roughen:
-    """Return what does one after the other."""
+    """Return a function that applies two roundings one after the other."""
     return lambda values, random: second(first(values, random), random)
 
 

@@ -83,7 +83,7 @@ def share(factor: float, count: int, name: str = "ZOSPLM") -> float:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the shares."""
+    """Print the share of instances that diverge, for every method and step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instances", type=int, default=100)
     parser.add_argument("--solvers", nargs="+", choices=list(EXACT), default=list(EXACT))

@@ -97,7 +97,7 @@ class Verdict(NamedTuple):
 
 
 class RunContext(NamedTuple):
-    """What is known of a run beside its trace.
+    """Facts about a run that its trace does not hold.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ class Gaussian(DirectionalEstimator):
         return slopes
 
     def random_bias(self, curvature: float, n: int, radius: float) -> float:
-        """Return L nu sqrt(n)."""
+        """Return L nu sqrt(n), the bound on the bias of a Gaussian estimate."""
         size: float = curvature * radius * n**0.5
         return size
 

@@ -38,7 +38,7 @@ class Surroundings(NamedTuple):
 
     @classmethod
     def here(cls, processes: int) -> Surroundings:
-        """Return those of this process, for so many others."""
+        """Return the surroundings of this process, for a number of worker processes."""
         folder = None
         with contextlib.suppress(OSError):
             folder = os.getcwd()

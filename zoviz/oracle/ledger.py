@@ -78,7 +78,7 @@ class Ledger:
             self._alike = {purpose: self._alike.get(purpose, 0) for purpose in self._calls}
 
     def fail(self, purposes: Purpose | tuple[Purpose, ...], counts: np.ndarray) -> None:
-        """Count those of the calls that failed, (R,)."""
+        """Count failed calls of every replica, (R,)."""
         self._failed = self._added(self._failed, purposes, counts)
 
     def _added(

@@ -65,7 +65,7 @@ class Memory:
         return known, values
 
     def clear(self) -> None:
-        """Hold nothing any more."""
+        """Forget all stored values."""
         for own in self._values:
             own.clear()
         self.filled = False
@@ -82,7 +82,7 @@ class Memory:
         ]
 
     def restore(self, snapshot: list[Mapping[str, Any]]) -> None:
-        """Hold what a snapshot holds, and nothing else."""
+        """Replace the stored values by those of a snapshot."""
         for own, stored in zip(self._values, snapshot, strict=True):
             own.clear()
             own.update((x.tobytes(), value) for x, value in zip(stored["x"], stored["values"], strict=True))

@@ -28,7 +28,7 @@ _ROUND_OFF = 1e-12
 
 
 class Findings(NamedTuple):
-    """What a check found in every replica, (R,) each.
+    """The findings of a check for noise in every replica, (R,) each.
 
     Attributes
     ----------

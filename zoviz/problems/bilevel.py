@@ -107,7 +107,7 @@ class OnlineBilevel(Problem):
 
         @property
         def inner_domain(self) -> Set:
-            """Y, the follower's variables."""
+            """The set Y of the follower's variables."""
 
     @property
     def constants(self) -> None:

@@ -33,7 +33,7 @@ class Rounds(Protocol):
         """Return the round without sampling noise."""
 
     def solution(self, x: Array, xi: Sample) -> tuple[Array, Array] | None:
-        """Return y* and v*."""
+        """Return the follower's solution y* and the system's solution v*."""
 
     def hypergradient(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Return the gradient of F_t at y* and v*."""

@@ -250,7 +250,7 @@ class Run(RunView):
         return self.wait()
 
     def pause(self) -> None:
-        """Hold after the step in progress."""
+        """Pause the run after the step in progress."""
         self._command("pause")
 
     def unpause(self) -> None:

@@ -43,7 +43,7 @@ class RunView(RunSettings):
 
     @property
     def problem(self) -> Problem:
-        """The problem."""
+        """The problem that the run solves."""
         raise NotImplementedError
 
     @property

@@ -162,11 +162,11 @@ class TurnTaker(RunObserver):
             self._wait()
 
     def paused(self) -> None:
-        """Leave the others alone; the first step after the pause waits for a turn when it is done."""
+        """Give the turn back; the first step after the pause waits for a new one when it is done."""
         self._end(leave=True)
 
     def ended(self, status: str, message: str) -> str:
-        """Leave the others alone."""
+        """End a run's turns, so that the other runs share its time."""
         self._end(leave=True)
         return ""
 

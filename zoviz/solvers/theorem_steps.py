@@ -15,7 +15,7 @@ from zoviz.problems.bilevel import OnlineBilevel
 
 
 class Setting(NamedTuple):
-    """What a theorem's steps are made of.
+    """The problem and the settings from which a theorem's steps follow.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class ProblemFacts(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """What a study consists of.
+    """The problems, solvers, parameters and budgets of a study.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Definition(NamedTuple):
     command: list[str]
 
     def plain(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the definition as data for JSON."""
         return {
             "problems": {name: list(facts) for name, facts in self.problems.items()},
             "runs": [list(run) for run in self.runs],
@@ -81,7 +81,7 @@ class Definition(NamedTuple):
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Definition:
-        """Return what ``plain`` returned."""
+        """Return a definition from the data of ``plain``."""
         return cls(
             {name: ProblemFacts(*facts) for name, facts in plain["problems"].items()},
             [PlannedRun(*run) for run in plain["runs"]],

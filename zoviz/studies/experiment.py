@@ -177,7 +177,7 @@ class Experiment(param.Parameterized):
         raise NotImplementedError
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return what is drawn."""
+        """Return the panels of the figure."""
         return []
 
     def seeds(self, part: str) -> tuple[int, ...]:

@@ -98,7 +98,7 @@ class Reproduction:
 
     @property
     def command(self) -> str:
-        """What measures it."""
+        """The command that measures the experiment."""
         return f"zoviz reproduce {self.experiment.slug()} --{self.experiment.size}"
 
     @property
@@ -189,7 +189,7 @@ class Reproduction:
         ]
 
     def content(self) -> dict[str, Any]:
-        """Return what the file holds."""
+        """Return the content of the file of results."""
         out: dict[str, Any] = {
             "experiment": self.experiment.title,
             "size": self.experiment.size,

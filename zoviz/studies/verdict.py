@@ -34,7 +34,7 @@ MARGIN, ROUNDING = 0.1, 1e-3
 
 
 class Verdict(StrEnum):
-    """What is said of a claim."""
+    """The verdict on a claim."""
 
     YES = "reproduced"
     NO = "not reproduced"
@@ -236,7 +236,7 @@ class Fit(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Its standard error over the draws."""
+        """The standard error of the exponent over the draws."""
         return float(self.draws.std(ddof=1) / np.sqrt(self.draws.size)) if self.draws.size > 1 else np.inf
 
     def __str__(self) -> str:

@@ -33,7 +33,7 @@ class History(NamedTuple):
 
 
 class ImportedProblem(NamedTuple):
-    """What a file has of one problem.
+    """The imported results of one problem.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class ImportedRuns(NamedTuple):
 
 
 class Import(NamedTuple):
-    """What was read of files.
+    """The results that were read from files.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Import(NamedTuple):
     remarks: list[str]
 
     def joined_with(self, other: Import) -> Import:
-        """Return what was read of both."""
+        """Return the results of this import and of another one."""
         return Import([*self.runs, *other.runs], [*self.remarks, *other.remarks])
 
 

@@ -24,7 +24,7 @@ _DIGITS = 6
 
 
 class Cell(NamedTuple):
-    """What came of a solver on a problem.
+    """The results of one solver on one problem.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Record(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where it is kept."""
+        """The file of the record."""
         return FOLDER / f"{self.version}-{self.form}.json"
 
     def write(self, path: Path) -> None:
@@ -100,7 +100,7 @@ class Record(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> Record:
-        """Return what ``write`` wrote."""
+        """Read a record that ``write`` wrote."""
         plain = json.loads(path.read_text(encoding="utf-8"))
         parts = {
             noise: Part(

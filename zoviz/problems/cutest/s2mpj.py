@@ -75,7 +75,7 @@ class RowAsColumn(NamedTuple):
 
     @property
     def T(self) -> RowAsColumn:
-        """The row itself."""
+        """The row; transposing it changes nothing."""
         return self
 
     def toarray(self) -> Array:

@@ -31,7 +31,7 @@ class Spectrum(NamedTuple):
 
 
 class Diagnostics(NamedTuple):
-    """What S trials' chains tell, (S,) each.
+    """The convergence diagnostics of the chains of S trials, (S,) each.
 
     Attributes
     ----------

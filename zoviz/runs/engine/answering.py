@@ -473,7 +473,7 @@ class Answering(RunObserver):
         return Answer(points[i], float(f[i]), h[i], note, calls, failures, feasible, kind)
 
     def examination(self) -> dict[str, Any]:
-        """Return what the examination found, as stores hold it."""
+        """Return the findings of the examination as data for a store."""
         streams = {key: mark._asdict() for key, mark in self._streams.snapshot().items()}
         return {"facts": list(self._facts), "streams": streams}
 

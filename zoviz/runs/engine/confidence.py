@@ -80,7 +80,7 @@ class Confidence:
 
     @property
     def sentence(self) -> str:
-        """How a run that is ended by it ended."""
+        """The sentence on why the run ended."""
         if self.last_call is not None:
             return "The answer stands: noise hides what further steps would gain."
         if self._stop == FIRST:
@@ -116,7 +116,7 @@ class Confidence:
         return out
 
     def snapshot(self) -> dict[str, Any]:
-        """Return what it has seen, as checkpoints hold it."""
+        """Return the state of the rule as data for a checkpoint."""
         return {name: getattr(self, f"_{name}") for name in _SEEN}
 
     def restore(self, seen: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from zoviz.solvers.published_form import FAR
 
 
 class Resolution(NamedTuple):
-    """What a rule chose when a run began.
+    """The parameters that a rule chose at the start of a run.
 
     Attributes
     ----------

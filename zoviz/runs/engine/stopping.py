@@ -110,7 +110,7 @@ class Limits(dict[str, Any]):
 
 
 class Progress(NamedTuple):
-    """How far a run has come.
+    """The progress of a run: its iterations, calls and seconds.
 
     Attributes
     ----------

@@ -188,8 +188,10 @@ def _where(query: Select[Any], which: Filter, living: list[str]) -> Select[Any]:
 def _order(sort: str) -> tuple[Any, ...]:
     name = sort.removeprefix("-")
     if name not in Record._fields:
-        raise UnknownName(f"Expected a column to sort by, one of {', '.join(Record._fields)}, with - before it "
-                          f"for descending order, got {sort!r}.")
+        raise UnknownName(
+            f"Expected a column to sort by, one of {', '.join(Record._fields)}, with - before it "
+            f"for descending order, got {sort!r}."
+        )
     column = RUNS.c[name]
     if sort.startswith("-"):
         return column.desc().nulls_last() if column.nullable else column.desc(), RUNS.c.id.desc()

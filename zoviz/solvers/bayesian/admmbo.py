@@ -20,7 +20,7 @@ _HEADER = 6
 
 
 class Stage(NamedTuple):
-    """Where one replica stands among the alternating steps.
+    """The position of one replica in the alternating steps.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class RepeatedNumbers:
         return self._source.replicas
 
     def again(self) -> RepeatedNumbers:
-        """Begin another pass."""
+        """Start again with the same random numbers."""
         self._place = 0
         return self
 

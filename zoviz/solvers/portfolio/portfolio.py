@@ -158,12 +158,12 @@ class Portfolio(Solver):
 
     @property
     def checkpointable(self) -> bool:  # type: ignore[override]
-        """Whether every member is."""
+        """Whether every member can be stored in a checkpoint."""
         return all(member.checkpointable for member in self.row)
 
     @property
     def scaling_estimator(self) -> GradientEstimator | None:
-        """That of the first member that has one."""
+        """The estimator for scaling, of the first member that has one."""
         return next((own for member in self.row if (own := member.scaling_estimator) is not None), None)
 
     @property
@@ -191,7 +191,7 @@ class Portfolio(Solver):
         )
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Every member's own rule."""
+        """Return the parameters that the rules of all members choose."""
         places = [(place, getattr(self, place)) for place in PLACES]
         rules = [(place, member.from_constants(problem, constants)) for place, member in places if member.open_scales()]
         return {f"{place}.{name}": value for place, rule in rules for name, value in rule.items()}

@@ -29,7 +29,7 @@ _NEGLIGIBLE = 1e-12
 
 
 class SafeguardState(NamedTuple):
-    """What safeguards carry from step to step.
+    """The state of the safeguards between two steps.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ class Rows(NamedTuple):
 
     @property
     def batched(self) -> bool:
-        """Whether batches share noise."""
+        """Whether the points of a batch share their noise."""
         return self.numbers.shape[1] > 0
 
 

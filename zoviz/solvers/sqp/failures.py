@@ -37,7 +37,7 @@ class Failures(NamedTuple):
 
     @classmethod
     def none(cls, n: int) -> Failures:
-        """Return that of n variables before any call."""
+        """Return an empty record of failures, for n variables."""
         return cls(np.empty((0, n)), np.empty((0, n)))
 
     def add(self, points: Array, values: Array) -> Failures:

@@ -92,7 +92,7 @@ class Interior(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether slopes are."""
+        """Whether the slopes of the constraints are known."""
         return len(self.scale) > 0
 
     @property

@@ -69,7 +69,7 @@ class Settings(NamedTuple):
 
 @dataclass
 class StepContext:
-    """What a replica's step depends on beside its memory.
+    """The settings and the remaining budget of one step of a replica.
 
     Attributes
     ----------

@@ -340,7 +340,7 @@ class BenchmarkPage(pn.viewable.Viewer):
 
 
 def legend() -> pn.pane.HTML:
-    """Return what the colours of the map stand for."""
+    """Return the legend of the map's colours."""
     chips = "".join(
         f"<span style='display:inline-block;margin-left:14px'><span style='background:{fill};width:14px;height:14px;"
         f"border-radius:3px;display:inline-block;margin-right:5px;vertical-align:-2px'></span>{word}</span>"

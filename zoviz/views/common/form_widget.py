@@ -101,7 +101,7 @@ class FormWidget(JSComponent, WidgetBase):
             self.complaint = ""
 
     def describe(self) -> dict[str, Any]:
-        """Return what is drawn, as JSON holds it."""
+        """Return the form as data for JSON."""
         raise NotImplementedError
 
     def take(self, message: dict[str, Any]) -> None:

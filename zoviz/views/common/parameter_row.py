@@ -114,7 +114,7 @@ class ParameterRow(FormWidget):
 
     @property
     def text(self) -> str:
-        """What stands in the field."""
+        """The text in the field."""
         return self._canonical() if self._refused is None else self._refused
 
     def _canonical(self) -> str:

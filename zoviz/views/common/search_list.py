@@ -68,7 +68,7 @@ class SearchList(FormWidget):
 
     @property
     def shown(self) -> str:
-        """What stands in the closed list."""
+        """The text of the closed list."""
         title = self.title_of(self.held)
         return self._auto if title == AUTO and self.optional else title
 

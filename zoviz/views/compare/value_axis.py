@@ -18,7 +18,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class ValueAxis(NamedTuple):
-    """Where values stand, and what is written beside them.
+    """The range and the ticks of an axis of values.
 
     Attributes
     ----------

@@ -63,12 +63,12 @@ class BackgroundLook(Generic[_Outcome]):
         return f"Measuring for {time.monotonic() - self._begun:.0f} s."
 
     def outcome(self) -> _Outcome:
-        """Return what was seen; raise what ended it."""
+        """Return the result of the measurement, or raise its error."""
         return self._future.result()
 
 
 class Offer(NamedTuple, Generic[_Outcome]):
-    """What a look would cost, and what takes it.
+    """The price of a measurement, and the function that makes it.
 
     Attributes
     ----------

@@ -330,7 +330,7 @@ class PlotView(param.Parameterized):
 
     @property
     def renderers(self) -> list[GlyphRenderer]:
-        """What is drawn of runs."""
+        """The renderers of the runs' lines."""
         return [part for one in self._shown for part in one.renderers]
 
     def _compose(self) -> None:

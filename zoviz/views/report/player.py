@@ -29,7 +29,7 @@ MOST_BYTES = 700_000
 
 
 class Frames(NamedTuple):
-    """What a picture looked like along a course.
+    """The frames of a picture during a run.
 
     Attributes
     ----------

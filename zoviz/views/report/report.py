@@ -96,7 +96,7 @@ class RunReport:
 
     @property
     def remarks(self) -> str:
-        """What a person wrote of a stored run."""
+        """The notes and tags of a stored run."""
         record = getattr(self.run, "record", None)
         return "" if record is None else " ".join(filter(None, [record.notes, *(f"#{tag}" for tag in record.tags)]))
 

@@ -56,7 +56,7 @@ def differing(recipe: Any, usual: Any) -> list[str]:
 
 
 def summary_of(run: StoredRun) -> Summary:
-    """Return what a list says of a stored run."""
+    """Return the summary of a stored run for a list."""
     kinds: dict[str, type[Any]] = {**discover("zoviz.problems", Problem), **discover("zoviz.solvers", Solver)}
     recipes = (json.loads(run.recipe["problem"]), json.loads(run.recipe["solver"]))
     words = [word for one in recipes for word in differing(one, kinds.get(one["class"].rpartition(":")[2]))]

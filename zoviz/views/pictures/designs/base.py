@@ -44,7 +44,7 @@ class Limit(NamedTuple):
 
 
 class State(StrEnum):
-    """How a design stands to a constraint."""
+    """The state of a constraint at a design: satisfied, active or violated."""
 
     WITHIN = "within"
     AT = "at limit"
