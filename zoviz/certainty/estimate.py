@@ -90,7 +90,7 @@ def certainty(
         return _of_repeats(good, x, level, len(fresh.x), note or "too few calls, or too many variables, to estimate f*")
     found = estimated(before, good, x, box, plan, level, note, misfit)
     if found is None:  # of values of wildly different sizes: what x alone tells is not lost
-        return _of_repeats(good, x, level, len(fresh.x), note or "the values nearby are too different for a model")
+        return _of_repeats(good, x, level, len(fresh.x), note or "the values nearby differ too much for a model")
     return replace(found, calls=len(fresh.x), archive=found.archive + found.calls - len(fresh.x))
 
 

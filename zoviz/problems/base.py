@@ -135,7 +135,7 @@ class Problem(Noisy):
 
     @property
     def keeps_rows(self) -> bool:
-        """Whether some constraint is to hold for every call: no point outside of it is asked for."""
+        """Whether there are constraints that no call may violate."""
         return False
 
     @property

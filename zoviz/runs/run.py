@@ -130,7 +130,7 @@ class Run(RunView):
     'finished'
     """
 
-    problem = Part(Problem, label="Problem", doc="What is minimised.")
+    problem = Part(Problem, label="Problem", doc="Problem that the run solves.")
     solver = Part(Solver, label="Solver", doc="The method.")
     store = param.Parameter(
         default=None, precedence=-1, label="Store", doc="Store or URL where the run is kept; or None."

@@ -295,7 +295,7 @@ def of_instances(rows: Array, instances: int) -> Array:
 
 
 def gain(mine: Array, other: Array) -> Array:
-    """Return by how much losses (..., draws) are below others (..., draws); 0 where both failed, which is infinite."""
+    """Return others minus losses, (..., draws) each; 0 where both are infinite, since both methods failed."""
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(other - mine, nan=0.0, posinf=np.inf, neginf=-np.inf)
 

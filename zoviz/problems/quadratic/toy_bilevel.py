@@ -47,7 +47,11 @@ class ToyBilevel(OnlineBilevel):
         default="smooth", objects=["smooth", "rapid"], label="Variant", doc="smooth: w_t = b_t. rapid: w_t = 10 b_t."
     )
     sampling_noise = param.Number(
-        default=0.1, bounds=(0, 1e3), softbounds=(0, 1), label="Sampling noise σ", doc="Deviation of a batch of one."
+        default=0.1,
+        bounds=(0, 1e3),
+        softbounds=(0, 1),
+        label="Sampling noise σ",
+        doc="Standard deviation of one sample's noise.",
     )
 
     @property

@@ -250,7 +250,7 @@ class Simulation(Problem):
 
     @property
     def keeps_rows(self) -> bool:
-        """Whether some constraint is to hold for every call."""
+        """Whether there are constraints that no call may violate."""
         return bool(self.keep)
 
     @property

@@ -164,7 +164,7 @@ class SZOConEX(SaddleMethod):
         bounds=(0, 10),
         softbounds=(0, 2),
         label="Extrapolation θ",
-        doc="0: none; 1: the paper's. None where a penalty acts and values repeat.",
+        doc="0: none; 1: as published. Not used where a penalty acts and values repeat.",
     )
     schedule = schedule_parameter()
     directions: param.Selector[str] = param.Selector(

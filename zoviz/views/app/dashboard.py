@@ -253,7 +253,7 @@ class Dashboard(pn.viewable.Viewer):
         for kind, one, offered in (("problem", live.problem, picker.problems), ("solver", live.solver, picker.solvers)):
             title = one.title or type(one).__name__
             if title not in offered:
-                return f"Expected the {kind} {title} among those of this page, which does not have it."
+                return f"Expected a {kind} that this page has, got {title}."
         return live.solver.missing_package
 
     def _make_compare(self) -> ComparePage:
