@@ -58,7 +58,7 @@ class Course(NamedTuple):
         return float(self.calls[first]) if first < len(self.merit) else np.inf
 
     def merit_at(self, calls: float) -> float:
-        """Return the lowest merit within so many calls; +inf before the first row."""
+        """Return the lowest merit within a number of calls; +inf before the first row."""
         rows = int(np.searchsorted(self.calls, calls, side="right"))
         return float(self.merit[rows - 1]) if rows else np.inf
 
@@ -335,7 +335,7 @@ class Benchmark:
         return Hits(self.problems, self.solvers, self.dimensions, calls, spent)
 
     def shortfalls(self, sweeps: float = np.inf) -> Array:
-        r"""Return what of the way to the best was left after so many sweeps of n + 1 calls.
+        r"""Return what of the way to the best was left after a number of sweeps of n + 1 calls.
 
         .. math:: (\varphi_k - \varphi_{best}) / (\varphi_0 - \varphi_{best})
 

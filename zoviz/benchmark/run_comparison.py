@@ -43,7 +43,7 @@ LONGEST = 24
 
 
 class Quartiles(NamedTuple):
-    """The quartiles of a measure over replicas, +inf where so many failed."""
+    """The quartiles of a measure over replicas, +inf where enough of them failed."""
 
     lower: float
     median: float

@@ -109,7 +109,7 @@ def stop_study(store: Store, name: str) -> None:
     """
     record = store.study(name)
     if record is None or not record.active:
-        raise ZovizError(f"Expected a study at work, got {name!r}, on which no process is.")
+        raise ZovizError(f"Expected a running study, got {name!r}, which no process runs.")
     if record.host != host():
-        raise ZovizError(f"Expected a study at work on this machine, got {name!r} on {record.host}: stop it there.")
+        raise ZovizError(f"Expected a study that runs on this machine, got {name!r} on {record.host}: stop it there.")
     os.kill(record.pid, signal.SIGTERM)

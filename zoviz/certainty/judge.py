@@ -89,7 +89,7 @@ class Judge:
         evaluate: Callable[[Array], tuple[Evaluation, np.ndarray]],
         random: np.random.Generator,
     ) -> Judged:
-        """Tell how sure an answer x (n,) is, by at most so many further calls.
+        """Tell how sure an answer x (n,) is, by at most a number of further calls.
 
         Parameters
         ----------

@@ -76,7 +76,9 @@ def run_options(parser: CommandParser) -> None:
 def _program_options(parser: CommandParser) -> None:
     """Declare the options of a program that computes the values."""
     exe = parser.add_argument_group("your own program as the problem")
-    exe.add_argument("--exe", metavar="COMMAND", help='such as "./sim {input} {output}"; else by stdin and stdout')
+    exe.add_argument(
+        "--exe", metavar="COMMAND", help=('such as "./sim {input} {output}"; without these, by stdin and stdout')
+    )
     exe.add_argument("--bounds", metavar="LOW:HIGH,...", help="of the variables; LOW:HIGH*5 is five times the same")
     exe.add_argument("--x0", metavar="X,...", help="starting point (default: drawn from the bounds by the seed)")
     exe.add_argument("--constraints", type=int, metavar="M", help="number of constraint values after f (0)")

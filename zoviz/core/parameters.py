@@ -19,7 +19,7 @@ UP_TO_N: dict[str, str] = {"most": "n"}
 
 
 def value_words(value: Any, digits: int = 3) -> str:
-    """Return a value of a parameter as captions and lists have it, a fraction with so many significant digits."""
+    """Return a value of a parameter as captions and lists have it, a fraction with a number of significant digits."""
     if value is None or isinstance(value, bool):
         return {None: "auto", True: "on", False: "off"}[value]
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -8,7 +8,7 @@ from zoviz.core.streams import Streams
 
 
 def draw_seeds(streams: Streams, shape: tuple[int, ...], bits: int = 31) -> np.ndarray:
-    """Draw seeds of so many bits, (R, *shape) of int, each from its replica's sequence; any generator takes 31 bits."""
+    """Draw seeds of a number of bits, (R, *shape) of int, each from its replica's sequence; 31 fit any generator."""
     seeds: np.ndarray = (streams.uniform("xi", *shape) * 2**bits).astype(np.int64)
     return seeds
 

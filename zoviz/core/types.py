@@ -132,7 +132,7 @@ class Sketch(NamedTuple):
 
 
 class ExactValues(NamedTuple):
-    """A problem's exact values and gradients at points, taken once, off the books, for all that ask about them.
+    """A problem's exact values and gradients at points, computed once and not charged.
 
     Attributes
     ----------

@@ -141,7 +141,7 @@ def noisy(sd: float, of_all: bool = True) -> Roughen:
 
 
 def printed(digits: int, of_all: bool = True) -> Roughen:
-    """Return what prints values with so many significant digits, those of all functions or of f alone."""
+    """Return what prints values with a number of significant digits, those of all functions or of f alone."""
 
     def roughen(values: Array, random: np.random.Generator) -> Array:
         short = np.array([float(f"{value:.{digits}g}") for value in values])
@@ -215,7 +215,7 @@ def judged(case: Rough, x: Array, made: Certificate) -> Verdicts:
 
 
 def study(case: Rough, points: int) -> dict[str, Verdicts]:
-    """Judge so many certificates at every place: (points, figures) of bool each."""
+    """Judge a number of certificates at every place: (points, figures) of bool each."""
     found = {}
     for place in PLACES:
         random = np.random.default_rng(points)

@@ -121,5 +121,5 @@ def _refusal(value: Any, source: str, advice: str) -> OracleError:
 
 def _comparison(value: Any, source: str) -> OracleError:
     return OracleError(
-        f"Expected numbers from {source}, got {value!r:.80}: a comparison is no value, for a <= b return a - b."
+        f"Expected numbers from {source}, got {value!r:.80}: a comparison is not a value; return a - b for a <= b."
     )

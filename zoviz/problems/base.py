@@ -1,4 +1,4 @@
-"""The base class of problems: values, exact measures off the books, and additive noise."""
+"""The base class of problems: values, exact measures that are not charged, and additive noise."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def _functions(form: Form) -> dict[str, Problem]:
 
 
 def evenly(items: Sequence[_Item], count: int) -> list[_Item]:
-    """Return so many items, or all where they are fewer, at equal distances from the first to the last."""
+    """Return a number of items, or all where they are fewer, at equal distances from the first to the last."""
     places = np.unique(np.linspace(0, len(items) - 1, min(count, len(items))).round().astype(int))
     return [items[k] for k in places]
 

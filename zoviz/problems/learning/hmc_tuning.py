@@ -189,13 +189,13 @@ class HMCTuning(Problem):
         return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], 2))
 
     def trial(self, x: Array, number: int = 0) -> Trial:
-        """Run one trial at x (4,) with the given number, off the books."""
+        """Run one trial at x (4,) with the given number, not charged to the run."""
         draws, diagnostics, acceptance, settings = self._run(x[None], np.array([number]))
         length = self.gradients // int(settings.leaps[0])
         return Trial(draws[0, :, :length], diagnostics, float(acceptance[0]), settings)
 
     def trials(self, x: Array, count: int = 16, seed: int = 0) -> Diagnostics:
-        """Return the diagnostics (count,) of fresh trials at x (4,), off the books."""
+        """Return the diagnostics (count,) of fresh trials at x (4,), not charged to the run."""
         numbers = draw_seeds(Streams(seed, 1), (count,), _BITS)[0]
         parts = [
             self._run(np.tile(x, (len(some), 1)), some)[1] for some in np.split(numbers, range(_BLOCK, count, _BLOCK))

@@ -168,7 +168,7 @@ class NetworkTuning(Problem):
         return Evaluation(f.reshape(x.shape[:-1]), (self.work(x) / self.limit - 1.0)[..., None])
 
     def trials(self, x: Array, count: int = 16, seed: int = 0) -> Scores:
-        """Return the scores (count,) of freshly trained networks at x (11,), off the books."""
+        """Return the scores (count,) of freshly trained networks at x (11,), not charged to the run."""
         return self._scores(np.tile(x, (count, 1)), draw_seeds(Streams(seed, 1), (count,), _BITS)[0])
 
     def _scores(self, points: Array, numbers: np.ndarray) -> Scores:

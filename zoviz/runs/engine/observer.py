@@ -28,7 +28,7 @@ class RunObserver:
         """Receive the beginning of the work, in the thread that does it."""
 
     def examined(self) -> None:
-        """Receive that the black box has been examined, where the answer is to be judged."""
+        """Called when the black box has been examined for noise, for a run whose answer is judged."""
 
     def sized(self, tolerance: Array) -> None:
         """Receive the largest h that counts as feasible, (m,) in the user's units, once the rows' sizes are known."""

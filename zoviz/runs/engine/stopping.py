@@ -66,7 +66,7 @@ class Ending(IntEnum):
 
     @property
     def success(self) -> bool:
-        """Whether the answer is one to rely on."""
+        """Whether the run ended with an answer: solved, or at the noise floor."""
         return self <= Ending.NOISE_FLOOR
 
     @property

@@ -150,10 +150,16 @@ class ExtraGradient(SaddleMethod):
 
     schedule = schedule_parameter()
     radius_scale = Scale(
-        5.0, softbounds=(1e-3, 1e3), label="Radius scale a", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
+        5.0,
+        softbounds=(1e-3, 1e3),
+        label="Radius scale a",
+        doc="Scale a of the radius min{a / (k + 1)^b, smoothing radius}.",
     )
     radius_power = param.Number(
-        default=1.1, bounds=(0, 4), label="Radius power b", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
+        default=1.1,
+        bounds=(0, 4),
+        label="Radius power b",
+        doc="Scale a of the radius min{a / (k + 1)^b, smoothing radius}.",
     )
     contraction = param.Number(
         default=None,

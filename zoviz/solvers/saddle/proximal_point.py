@@ -84,7 +84,11 @@ class ProximalPoint(Solver):
         default=20, bounds=(1, 10_000_000), softbounds=(1, 1000), label="Stage length T", doc="Inner steps in a stage."
     )
     stages = param.Integer(
-        default=50, bounds=(1, 10_000_000), softbounds=(1, 200), label="Stages K", doc="Stages that x_j is drawn among."
+        default=50,
+        bounds=(1, 10_000_000),
+        softbounds=(1, 200),
+        label="Stages K",
+        doc="Stages among which the answer is drawn.",
     )
     objective_weight = Scale(
         None,

@@ -151,7 +151,7 @@ def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> A
 
 
 def line_points(x: Array, space: Space, generator: np.random.Generator, spacing: float) -> Array:
-    """Return so many points (q, n), equally spaced from x (n,) on, in a random direction into the box."""
+    """Return a number of points (q, n), equally spaced from x (n,) on, in a random direction into the box."""
     c = space.constants
     signs = np.where(generator.random(space.n) < 0.5, -1.0, 1.0)
     reach = c.line_calls * spacing * space.scale

@@ -60,7 +60,7 @@ def _chord(run: SQPRun, best: Array, best_value: Array, space: Space) -> Array:
 
 
 def _around(run: SQPRun, best: Array, space: Space, count: int, generator: np.random.Generator) -> Array:
-    """Return so many points (count, n) on from the last step, back along it, and around the best point."""
+    """Return a number of points (count, n) on from the last step, back along it, and around the best point."""
     direction = run.x - run.last_x
     if not direction.any():
         direction = space.scale * run.step.d

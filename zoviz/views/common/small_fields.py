@@ -51,7 +51,7 @@ class PlaceSlider(FormWidget):
 
     value = param.Integer(default=0)
     bounds = param.Range(default=(0, 100), doc="Both ends of the slider.")
-    words = param.String(default="", doc="What the place means; by default the number is read.")
+    words = param.String(default="", doc="Text of the position for screen readers; by default the number.")
 
     _rename: ClassVar[dict[str, str | None]] = {**FormWidget._rename, "bounds": None, "words": None}
 
