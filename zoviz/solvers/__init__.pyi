@@ -423,12 +423,13 @@ class SZOConEX(_SZOConEX):
     primal_step: float | None
     dual_step: float | None
     extrapolation: float
-    schedule: Literal["constant", "diminishing"]
     directions: Literal["shared", "separate"]
     value: Literal["perturbed", "base"]
     dual_cap: float | None
     report: Literal["last", "average"]
     estimator: GradientEstimator
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
@@ -438,12 +439,13 @@ class SZOConEX(_SZOConEX):
         primal_step: float | None = None,
         dual_step: float | None = None,
         extrapolation: float = 1.0,
-        schedule: Literal["constant", "diminishing"] = "constant",
         directions: Literal["shared", "separate"] = "shared",
         value: Literal["perturbed", "base"] = "perturbed",
         dual_cap: float | None = None,
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.5,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
@@ -478,6 +480,8 @@ class ZOALM(_ZOALM):
     penalty_growth: bool
     estimator: GradientEstimator
     primal_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
@@ -491,6 +495,8 @@ class ZOALM(_ZOALM):
         penalty_growth: bool = False,
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.5,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
@@ -499,12 +505,13 @@ class ZOALM(_ZOALM):
     ) -> None: ...
 
 class ZOGDA(_ZOGDA):
-    schedule: Literal["constant", "diminishing"]
     regularisation: float
     dual: Literal["exact", "estimated"]
     estimator: GradientEstimator
     primal_step: float | None
     dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
@@ -512,12 +519,13 @@ class ZOGDA(_ZOGDA):
     def __init__(
         self,
         *,
-        schedule: Literal["constant", "diminishing"] = "constant",
         regularisation: float = 0.0,
         dual: Literal["exact", "estimated"] = "exact",
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.5,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
@@ -532,6 +540,8 @@ class ZOSPLM(_ZOSPLM):
     estimate_proximal: bool
     primal_step: float | None
     dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
@@ -545,6 +555,8 @@ class ZOSPLM(_ZOSPLM):
         estimate_proximal: bool = False,
         primal_step: float | None = None,
         dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.5,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
@@ -727,12 +739,13 @@ class ZOBCEG(_ZOBCEG):
     estimator: Block
     primal_step: float | None
     dual_step: float | None
-    schedule: Literal["constant", "diminishing"]
     radius_scale: float
     radius_power: float
     contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
@@ -743,12 +756,13 @@ class ZOBCEG(_ZOBCEG):
         estimator: Block = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,
-        schedule: Literal["constant", "diminishing"] = "constant",
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
         contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.5,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
@@ -759,12 +773,13 @@ class ZOCEG(_ZOCEG):
     estimator: GradientEstimator
     primal_step: float | None
     dual_step: float | None
-    schedule: Literal["constant", "diminishing"]
     radius_scale: float
     radius_power: float
     contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
@@ -774,12 +789,13 @@ class ZOCEG(_ZOCEG):
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,
-        schedule: Literal["constant", "diminishing"] = "constant",
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
         contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.5,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,
@@ -806,12 +822,13 @@ class ZOEG(_ZOEG):
     estimator: GradientEstimator
     primal_step: float | None
     dual_step: float | None
-    schedule: Literal["constant", "diminishing"]
     radius_scale: float
     radius_power: float
     contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
     step_reach: float | None
     restoration: int | None
     augmentation: bool | None
@@ -822,12 +839,13 @@ class ZOEG(_ZOEG):
         estimator: GradientEstimator = ...,
         primal_step: float | None = None,
         dual_step: float | None = None,
-        schedule: Literal["constant", "diminishing"] = "constant",
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
         contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.5,
         step_reach: float | None = None,
         restoration: int | None = None,
         augmentation: bool | None = None,

@@ -87,9 +87,9 @@ def joint_target(target: Target | None, problem: Problem, info: Info) -> Target 
     )
 
 
-def diminishing(value: float, iteration: int, schedule: str) -> float:
-    """Return a step: ``value`` by the schedule "constant", value / sqrt(iteration + 1) by "diminishing"."""
-    return value if schedule == "constant" else value / float(np.sqrt(iteration + 1.0))
+def diminishing(value: float, iteration: int, schedule: str, power: float = 0.5) -> float:
+    """Return a step: ``value`` by the schedule "constant", value / (iteration + 1)^power by "diminishing"."""
+    return value if schedule == "constant" else float(value / np.power(iteration + 1.0, power))
 
 
 def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> float:

@@ -8,7 +8,6 @@ from zoviz.solvers.saddle.extragradient import ExtraGradient, ExtraGradientState
 from zoviz.solvers.saddle.zobceg import ZOBCEG
 from zoviz.solvers.saddle.zoceg import ZOCEG
 from zoviz.solvers.saddle.zoeg import ZOEG
-from zoviz.solvers.step_rules import diminishing
 from zoviz.solvers.theory import Info
 
 
@@ -26,7 +25,7 @@ class _SingleStep(ExtraGradient):
     ) -> tuple[ExtraGradientState, Info]:
         """Take one step from the iterate."""
         x, y, value, average, k, _, noisy, _, share = state
-        eta, eta_y = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
+        eta, eta_y = (self.scheduled(step, k) for step in (self.primal_step, self.dual_step))
         safe, radius = self.guarded(state, oracle), self.radius(k, bool(noisy))
         field = self.field(Point(x, y, value), radius, safe, oracle, streams)
         x_next = safe.projected_step(x, eta, field.x)

@@ -16,7 +16,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.published_form import SAFEGUARDS, Departure
-from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR
 from zoviz.solvers.saddle.restoration import patience_of, restoration_of, restoration_parameter, violation_of
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, radius_of, root_mean_square
@@ -142,7 +142,7 @@ class DSZOG(Solver):
     source = "Shi, Gao and Gu (2022), as remembered"
     departures = (SAFEGUARDS[0], Departure("growing", False, "a penalty that grows"))
     families = (Sphere, Gaussian, CentralSphere, Coordinate, OnePoint, ResidualFeedback)
-    live = (*LIVE_STEPS, "penalty", "regularisation", "averaging", "momentum", *LIVE_ESTIMATOR)
+    live = ("primal_step", "dual_step", "penalty", "regularisation", "averaging", "momentum", *LIVE_ESTIMATOR)
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step η_x", doc="Step of x before averaging.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Distribution step η_p", doc="Step of p before averaging.")

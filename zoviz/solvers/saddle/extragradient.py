@@ -15,7 +15,7 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import LAST_ITERATE, SAFEGUARDS, Departure
-from zoviz.solvers.saddle.method import SaddleMethod, schedule_parameter, start_duals
+from zoviz.solvers.saddle.method import SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState, shortened_for_multipliers
 from zoviz.solvers.step_limits import extragradient_end
 from zoviz.solvers.step_rules import (
@@ -23,7 +23,6 @@ from zoviz.solvers.step_rules import (
     DUAL_SHARE,
     FINE_RADIUS,
     balanced_step,
-    diminishing,
     radius_at,
     radius_of,
 )
@@ -133,6 +132,7 @@ class ExtraGradient(SaddleMethod):
         "primal_step",
         "dual_step",
         "schedule",
+        "step_power",
         "step_reach",
         "estimator.smoothing_radius",
         "estimator.batch_size",
@@ -148,7 +148,6 @@ class ExtraGradient(SaddleMethod):
     longest: ClassVar[float] = 1.0
     """How many times the primal step may become, where a test finds that it is short."""
 
-    schedule = schedule_parameter()
     radius_scale = Scale(
         5.0,
         softbounds=(1e-3, 1e3),
@@ -247,11 +246,6 @@ class ExtraGradient(SaddleMethod):
         """Return whether Khobotov's test takes long steps back."""
         return bool(self.contraction) and self.testable and contract == "deterministic"
 
-    @property
-    def steady(self) -> bool:
-        """Whether steps are constant."""
-        return self.schedule == "constant"
-
     def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
         """Return where two steps along the field cease to be stable."""
         return {"end": extragradient_end(self.estimate_variance(n, m))}
@@ -276,7 +270,7 @@ class ExtraGradient(SaddleMethod):
         """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
         x, y, value, average, k, recent, noisy, _, share = state
         safe = self.guarded(state, oracle)
-        longest, dual = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
+        longest, dual = (self.scheduled(step, k) for step in (self.primal_step, self.dual_step))
         eta = safe.scaled_by_share(longest if share is None else longest * share[:, None])
         eta_y, radius = safe.dual_step(dual, _DUAL_PART / self.pass_length(oracle.n)), self.radius(k, bool(noisy))
 

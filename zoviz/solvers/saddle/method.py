@@ -20,13 +20,14 @@ from zoviz.solvers.saddle.augmentation import first_augmentation
 from zoviz.solvers.saddle.restoration import patience_of, restoration_of, restoration_parameter
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
+from zoviz.solvers.step_rules import diminishing
 
 _STEEPER = 1.0 / 3.0
 """Share by which the Lagrangian's curvature may exceed the one that a primal step was chosen for: ZO-SPLM's 1.5 / L,
 the longest, then is the longest for which a quadratic converges, 2 / L."""
 
 
-LIVE_STEPS = ("primal_step", "dual_step")
+LIVE_STEPS = ("primal_step", "dual_step", "schedule", "step_power")
 LIVE_ESTIMATOR = ("estimator.batch_size", "estimator.smoothing_radius")
 """Parameters that may change between two steps of any of these methods."""
 
@@ -44,6 +45,15 @@ class SaddleMethod(Solver):
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step α", doc="Step of the dual variables along h.")
+    schedule: param.Selector[str] = param.Selector(
+        default="constant",
+        objects=["constant", "diminishing"],
+        label="Step schedule",
+        doc="constant (CS), or diminishing (DS): steps / (t + 1)^a, t from 0.",
+    )
+    step_power = param.Number(
+        default=0.5, bounds=(0.0, 2.0), label="Step power a", doc="Of diminishing steps: steps / (t + 1)^a."
+    )
     step_reach: PlainNumber[float | None] = PlainNumber(
         default=None,
         allow_None=True,
@@ -151,7 +161,11 @@ class SaddleMethod(Solver):
     @property
     def steady(self) -> bool:
         """Whether steps stay as they are set, so that their limits can be told."""
-        return True
+        return self.schedule == "constant"
+
+    def scheduled(self, step: float, iteration: int) -> float:
+        """Return a step of an iteration by the schedule."""
+        return diminishing(step, iteration, self.schedule, self.step_power)
 
     def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
         """Return what ``primal_limits`` takes of the method: where its iteration ceases to be stable."""
@@ -165,16 +179,6 @@ class SaddleMethod(Solver):
             return {}
         terms = self.stability(constants, n, y.shape[1])
         return {"primal_step": primal_limits(constants, y, reach=self.step_reach, **terms)}
-
-
-def schedule_parameter() -> param.Selector[str]:
-    """Return the parameter of a method whose steps may diminish."""
-    return param.Selector(
-        default="constant",
-        objects=["constant", "diminishing"],
-        label="Step schedule",
-        doc="constant (CS), or diminishing (DS): steps / sqrt(t + 1), t from 0.",
-    )
 
 
 def start_duals(x0: Array, oracle: ProblemOracle) -> Array:

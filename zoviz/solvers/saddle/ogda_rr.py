@@ -82,7 +82,7 @@ class OGDARR(Solver):
     source = "Maheshwari et al. (2022), as remembered"
     departures = (SEVERAL_DIRECTIONS, Departure("dual", "estimated", "the exact slope in y"), LAST_ITERATE)
     families = (Sphere, Gaussian, CentralSphere)
-    live = (*LIVE_STEPS, "schedule", "step_power", "report", *LIVE_ESTIMATOR)
+    live = (*LIVE_STEPS, "report", *LIVE_ESTIMATOR)
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step η", doc="Step of x along the field.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η_y", doc="Step of the dual variables.")

@@ -24,7 +24,7 @@ from zoviz.solvers.published_form import (
     SEVERAL_DIRECTIONS,
     Departure,
 )
-from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, schedule_parameter, start_duals
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import Safeguards, SafeguardState
 from zoviz.solvers.step_limits import coupling, descent_end
 from zoviz.solvers.step_rules import (
@@ -32,7 +32,6 @@ from zoviz.solvers.step_rules import (
     DUAL_SHARE,
     FINE_RADIUS,
     balanced_step,
-    diminishing,
     noisy_radius,
 )
 from zoviz.solvers.theory import Info, Target
@@ -153,7 +152,7 @@ class SZOConEX(SaddleMethod):
         LAST_ITERATE,
     )
     families = (Gaussian, Sphere, CentralSphere, Coordinate)
-    live = (*LIVE_STEPS, "extrapolation", "schedule", "value", "dual_cap", "step_reach", *LIVE_ESTIMATOR, "report")
+    live = (*LIVE_STEPS, "extrapolation", "value", "dual_cap", "step_reach", *LIVE_ESTIMATOR, "report")
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step 1/η", doc="Step of x along the estimate.")
     dual_step = Scale(
@@ -166,7 +165,6 @@ class SZOConEX(SaddleMethod):
         label="Extrapolation θ",
         doc="0: none; 1: as published. Not used where a penalty acts and values repeat.",
     )
-    schedule = schedule_parameter()
     directions: param.Selector[str] = param.Selector(
         default="shared",
         objects=["shared", "separate"],
@@ -246,7 +244,7 @@ class SZOConEX(SaddleMethod):
         """Take one iteration of Algorithm 1, and linearise the constraints at the new point for the next."""
         x, y, value, level, previous, average, t, _ = state
         safe = self.guarded(state, oracle)
-        per_eta, per_tau = (diminishing(step, t, self.schedule) for step in (self.primal_step, self.dual_step))
+        per_eta, per_tau = (self.scheduled(step, t) for step in (self.primal_step, self.dual_step))
         s = safe.extrapolated(level, previous, self.extrapolation)  # line 3
         y_next = safe.ascend(y, per_tau, s)  # line 4
         gradient, variance = self._gradient(y_next, safe, oracle, streams)
@@ -296,11 +294,6 @@ class SZOConEX(SaddleMethod):
     def output(self, state: ConEXState) -> Array:
         """Return the last iterate or the average (R, n), as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
-
-    @property
-    def steady(self) -> bool:
-        """Whether steps are constant."""
-        return self.schedule == "constant"
 
     def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
         """Return the base's, with the extrapolation, and the variance of separate directions."""

@@ -141,11 +141,11 @@ class ZOALM(SaddleMethod):
         w = np.maximum(y + beta * value.h, 0.0)
         phi = safe.scalar(w, value, AugmentedLagrangian(y, beta) if self.weights == "direct" else None)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
-        info = safe.info(estimate.variance)
-        c, alpha = safe.shortened(self.primal_step, w) / growth[:, None], np.minimum(self.dual_step, beta)
+        info, dual = safe.info(estimate.variance), self.scheduled(self.dual_step, t)
+        c, alpha = safe.shortened(self.scheduled(self.primal_step, t), w) / growth[:, None], np.minimum(dual, beta)
         x_next, value_next = safe.descend(x, c, estimate.gradient)
         slope = np.maximum(value_next.h, -y / safe.penalty(own))
-        y_next = safe.ascend(y, alpha, slope, share=min(1.0, self.dual_step / self.penalty))
+        y_next = safe.ascend(y, alpha, slope, share=min(1.0, dual / self.penalty))
         if (t + 1) % _WINDOW == 0:
             growth, reference = self._grown(growth, reference, violation_of(value_next))
         return ALMState(x_next, y_next, value_next, growth, reference, t + 1, safe.state), info
@@ -159,8 +159,8 @@ class ZOALM(SaddleMethod):
 
     @property
     def steady(self) -> bool:
-        """Whether the penalty stays as it is."""
-        return not self.penalty_growth
+        """Whether steps and penalty stay as they are."""
+        return super().steady and not self.penalty_growth
 
     def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
         """Return the base's, with the penalty's curvature beta G_0^2, and dual steps of at most beta."""

@@ -32,13 +32,14 @@ _TINY = 1e-300
 
 
 class SPLMState(NamedTuple):
-    """Iterate x, multipliers y, proximal centre z, the oracle's value at x, safeguards."""
+    """Iterate x, multipliers y, proximal centre z, the oracle's value at x, safeguards, and the iteration."""
 
     x: Array
     y: Array
     z: Array
     value: Evaluation
     safeguards: SafeguardState = SafeguardState()
+    iteration: int = 0
 
 
 class ZOSPLM(SaddleMethod):
@@ -142,15 +143,15 @@ class ZOSPLM(SaddleMethod):
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
         """Take one iteration of Algorithm 1."""
-        x, y, z, value, _ = state
+        x, y, z, value, _, t = state
         safe = self.guarded(state, oracle)
-        c, alpha = safe.shortened(self.primal_step, y), self.dual_step
+        c, alpha = safe.shortened(self.scheduled(self.primal_step, t), y), self.scheduled(self.dual_step, t)
         beta, p = self.proximal_step, self.proximal_weight
         gradient, facts = self._gradient(safe.lagrangian(y, value), p, state, oracle, streams)  # lines 3, 4
         x_next, value_next = safe.descend(x, c, gradient, proximal=(z, p))  # line 5
         y_next = safe.ascend(y, alpha, value_next.h)  # line 6
         z_next = safe.where_restoring(x_next, z + beta * (x_next - z))  # line 7
-        return SPLMState(x_next, y_next, z_next, value_next, safe.state), safe.info(*facts)
+        return SPLMState(x_next, y_next, z_next, value_next, safe.state, t + 1), safe.info(*facts)
 
     def _gradient(
         self, phi: Phi, p: float, state: SPLMState, oracle: Oracle, streams: Streams

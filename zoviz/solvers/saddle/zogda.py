@@ -15,9 +15,9 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.published_form import ALONG_COORDINATES, SAFEGUARDS, SEVERAL_DIRECTIONS, Departure
-from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, schedule_parameter, start_duals
+from zoviz.solvers.saddle.method import LIVE_ESTIMATOR, LIVE_STEPS, SaddleMethod, start_duals
 from zoviz.solvers.saddle.safeguards import SafeguardState
-from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, radius_of
+from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, radius_of
 from zoviz.solvers.theory import Info
 
 _PRIMAL_SHARE = 0.6
@@ -69,9 +69,8 @@ class ZOGDA(SaddleMethod):
     )
     printed: ClassVar[dict[str, Any]] = {"estimator.smoothing_radius": 1e-3}
     families = (Sphere, Gaussian, CentralSphere, Coordinate, OnePoint, ResidualFeedback)
-    live = (*LIVE_STEPS, "step_reach", "schedule", "regularisation", *LIVE_ESTIMATOR)
+    live = (*LIVE_STEPS, "step_reach", "regularisation", *LIVE_ESTIMATOR)
 
-    schedule = schedule_parameter()
     regularisation = param.Number(
         default=0.0,
         bounds=(0, 1e6),
@@ -124,7 +123,7 @@ class ZOGDA(SaddleMethod):
         """Take one step: descend in x, then ascend in y."""
         x, y, value, t, _ = state
         safe = self.guarded(state, oracle)
-        c, alpha = (diminishing(step, t, self.schedule) for step in (self.primal_step, self.dual_step))
+        c, alpha = (self.scheduled(step, t) for step in (self.primal_step, self.dual_step))
         estimate = self.estimator.estimate(safe.lagrangian(y, value), x, oracle, streams, base=value)
         info = safe.info(estimate.variance)
         x_next, value_next = safe.descend(x, safe.shortened(c, y), estimate.gradient)
@@ -138,11 +137,6 @@ class ZOGDA(SaddleMethod):
             return value.h
         base = Evaluation(Lagrangian(y)(value), value.h)
         return self.estimator.estimate(objective, y, _in_duals(oracle, x), streams, base=base).gradient
-
-    @property
-    def steady(self) -> bool:
-        """Whether steps are constant."""
-        return self.schedule == "constant"
 
 
 def _in_duals(oracle: Oracle, x: Array) -> DerivedOracle:
