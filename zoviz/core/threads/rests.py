@@ -65,7 +65,7 @@ class Rests:
                 self._settle()
 
     def elsewhere(self) -> bool:
-        """Return whether another thread than the one that asks has runs rest."""
+        """Return whether a thread other than the calling one has paused the runs."""
         with self._changed:
             return any(thread != threading.get_ident() for thread in self._threads)
 

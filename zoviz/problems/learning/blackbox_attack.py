@@ -91,7 +91,7 @@ class BlackBoxAttack(OnlineBilevel):
         Column("loss", "as the objective", "Mean attack loss on perturbed test images."),
         Column("accuracy", "1", "Share of the perturbed test images that are still classified rightly."),
         Column("perturbation", "as a pixel", "Largest change of a pixel."),
-        Column("weight", "1", "Mean weight of the perturbation's size."),
+        Column("weight", "1", "Mean weight of the size of the perturbation in the loss."),
     )
     order = 42
 

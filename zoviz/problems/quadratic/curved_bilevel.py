@@ -46,7 +46,7 @@ class CurvedBilevel(QuadraticBilevel):
 
     @property
     def leader_gradient_doubt(self) -> str:
-        """That grad_x f_t = Qx - q_t lacks B'(y_t* - a_t), which at its zero is about what grad F_t is at a start."""
+        """Why the gradient of f_t in x alone does not suffice: it lacks B'(y_t* - a_t), which is not small."""
         return "it leaves out B'(y* - a), which is about as large where Qx = q as the whole gradient at a start"
 
     @property

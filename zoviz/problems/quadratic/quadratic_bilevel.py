@@ -80,7 +80,9 @@ class QuadraticBilevel(OnlineBilevel):
         doc="How the linear terms move with the rounds.",
     )
     drift_size = param.Number(default=1.0, bounds=(0, 1e3), label="Drift size A", doc="Amplitude of the movement.")
-    drift_rate = param.Number(default=1.0, bounds=(0, 100), label="Drift rate ω", doc="Factor of log(1 + t), or of t.")
+    drift_rate = param.Number(
+        default=1.0, bounds=(0, 100), label="Drift rate ω", doc="Speed of the drift, in log(1 + t) or in t."
+    )
     phase_length = param.Integer(
         default=None,
         allow_None=True,

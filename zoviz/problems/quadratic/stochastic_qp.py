@@ -77,7 +77,9 @@ class StochasticQP(LinearlyConstrained):
     constraints: param.Selector[str] = param.Selector(
         default="equations", objects=["equations", "inequalities"], label="Rows are", doc="A x = b, or A x <= b."
     )
-    sampled_rows = param.Boolean(default=False, label="Sampled rows", doc="A and b are seen through samples only.")
+    sampled_rows = param.Boolean(
+        default=False, label="Sampled rows", doc="Whether the solver sees A and b through samples only."
+    )
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of Q, A and the solution.")
     curvature = param.Number(
         default=2.0, bounds=(1e-3, 1e6), label="Largest curvature", doc="Largest eigenvalue of Q on the null space."

@@ -151,7 +151,7 @@ class BilevelSolver(RoundSolver):
         return 0.0, 0.0
 
     def from_constants(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
-        """Return steps from curvatures: half the largest stable step for the follower, half of that rate for the leader.
+        """Return steps from curvatures: half the largest stable step for the follower, half that rate for the leader.
 
         beta = delta = 1 / [2 L_g (1 + v_y)] and alpha = beta mu_g / [2 L_F (1 + v_x)] with v the relative variances
         of the estimates, (n - 1) / k in x and ``felt_variance`` in y, 0 for exact gradients; p is the problem's bound

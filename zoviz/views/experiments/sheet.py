@@ -138,7 +138,7 @@ class ExperimentSheet(pn.viewable.Viewer):
         return "".join([self._head().object, *self._texts()])
 
     def pick(self, number: int, name: str) -> None:
-        """Tell what a curve of a panel was made of."""
+        """Show the runs behind a curve of a panel."""
         self.curve = (number, name)
 
     def _tell(self) -> None:

@@ -1,4 +1,4 @@
-"""A row of the page from which a figure for print, and a report, are downloaded."""
+"""A row of the page with downloads of a figure for print and of a report."""
 
 from __future__ import annotations
 
