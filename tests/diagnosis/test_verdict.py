@@ -10,7 +10,7 @@ import pytest
 from zoviz import Run
 from zoviz.diagnosis.course import FEWEST_ROWS
 from zoviz.diagnosis.labelled_runs import BAD, BOXED, GOOD, LOST, Case, cases, contradiction, judge, run_of
-from zoviz.diagnosis.verdict import AT_REST, Word, verdict, verdict_of
+from zoviz.diagnosis.verdict import AT_REST, Verdict, Word, verdict, verdict_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.columns import DUAL
 from zoviz.runs.engine.stopping import RunStatus
@@ -235,4 +235,4 @@ def test_without_an_optimum_it_says_no_more_than_the_objective_does(unknown: dic
 def test_targets_that_all_replicas_have_hit_are_solved() -> None:
     run = Run(LoadTracking(n=3), ZOCEG(), replicas=2, iterations=60, targets={"gap": 10.0})
     run.run()
-    assert verdict_of(run) == (Word.SOLVED, "Solved: every replica has hit every target.")
+    assert verdict_of(run) == Verdict(Word.SOLVED, "Solved: every replica has hit every target.")

@@ -131,7 +131,7 @@ def _of_repeats(calls: Calls, x: Array, level: float, made: int, note: str) -> C
     mean = y.mean(axis=0) if count else np.full(m + 1, np.nan)
     sd = y.std(axis=0, ddof=1) if count > 1 else np.full(m + 1, np.nan)
     error, degrees = sd / np.sqrt(max(count, 1)), max(count - 1.0, 1.0)
-    ends = [_interval(value, one, degrees, level) for value, one in zip(mean, error, strict=True)]
+    ends = [interval(value, one, degrees, level) for value, one in zip(mean, error, strict=True)]
     low = [
         Activity.INACTIVE if one.value < -CLEARLY * e else Activity.UNDECIDED
         for one, e in zip(ends, error, strict=True)
@@ -258,7 +258,7 @@ class _Estimate:
         )
 
     def _ends(self, value: float, error: float, degrees: float) -> Interval:
-        return _interval(float(value), float(error), float(degrees), self._level)
+        return interval(float(value), float(error), float(degrees), self._level)
 
     def _word(self, row: int) -> Activity:
         if not self._found.feasible or row in self._near or row in self._loose:
@@ -305,7 +305,8 @@ class _Estimate:
         return out
 
 
-def _interval(value: float, error: float, degrees: float, level: float) -> Interval:
+def interval(value: float, error: float, degrees: float, level: float) -> Interval:
+    """Return a figure with its interval, of a standard error with so many degrees of freedom."""
     from scipy.special import stdtrit
 
     spread = float(stdtrit(degrees, 0.5 + 0.5 * level)) * error

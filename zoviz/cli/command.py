@@ -48,6 +48,22 @@ class Command(ABC):
         """Run the command and return its exit code."""
 
 
+def agreed(calls: int) -> bool:
+    """Ask a person whether a program is to be launched so many times.
+
+    Raises
+    ------
+    UsageError
+        Where nobody can answer.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError(f"Expected --yes without a terminal, got a program and {calls:,} calls of it.")
+    yes = input("Continue? [y/N] ").strip().casefold() in ("y", "yes")
+    if not yes:
+        say("No calls were made.")
+    return yes
+
+
 def say(sentence: str) -> None:
     """Print a sentence for the person to standard error: standard output holds results only."""
     print(sentence, file=sys.stderr, flush=True)

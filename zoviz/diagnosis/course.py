@@ -25,6 +25,15 @@ EXPLODED = 1e9
 """Times the objective at the start, beyond which a run has run away whatever else is measured."""
 
 
+MEASURES = {
+    "gap": names.GAP,
+    "KKT residual": names.STATIONARITY,
+    "mean regret": names.AVERAGE_REGRET,
+    "objective": names.OBJECTIVE,
+}
+"""Columns of a trace by the measure of distance from a solution that they are, the most telling first."""
+
+
 class Course(NamedTuple):
     """The course of a run: medians over its replicas at T rows, of the violation the upper quartiles, too.
 
@@ -50,6 +59,8 @@ class Course(NamedTuple):
         Whether ``violation`` is the upper quartile instead.
     rows : ndarray of int, shape (T,)
         Which rows of the trace these are.
+    pace : float
+        Seconds of computing for a call of each replica; NaN where they are not known.
     changed : int
         The place of the first row after the last change of a parameter; 0 where none was changed. Before it there is
         the run's start alone.
@@ -68,6 +79,7 @@ class Course(NamedTuple):
     strict: bool = False
     rows: np.ndarray = np.zeros(0, dtype=int)
     changed: int = 0
+    pace: float = math.nan
 
     def last(self, values: Array, share: float = 0.2) -> float:
         """Return the median of the last part of values (T,)."""
@@ -117,7 +129,6 @@ def course_of(
     replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
     if constrained is None:
         constrained = names.DUAL in columns or bool(violations.any())
-    outside = _replicas_outside(violations, tolerance)
     if finite.sum() < FEWEST_ROWS:
         if not broken:
             return None
@@ -134,9 +145,10 @@ def course_of(
         broken=broken,
         replicas=replicas,
         constrained=constrained,
-        outside=outside,
+        outside=_replicas_outside(violations, tolerance),
         rows=at,
         changed=1 if first else 0,
+        pace=_pace(columns),
     )
 
 
@@ -147,18 +159,20 @@ def rows_before(snapshot: Snapshot, iteration: int) -> int:
 
 def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array | None]:
     """Return the best measure of distance from a solution that a trace has, and its medians (T,) at some rows."""
-    measures = {
-        "gap": names.GAP,
-        "KKT residual": names.STATIONARITY,
-        "mean regret": names.AVERAGE_REGRET,
-        "objective": names.OBJECTIVE,
-    }
-    for measure, name in measures.items():
+    for measure, name in MEASURES.items():
         if name in columns and np.isfinite(columns[name][at]).any():
             # The middle of magnitudes: replicas on either side of f* are as far from it as they are.
             values = columns[name][at]
             return measure, _quantiles(values if measure == "objective" else np.abs(values), 0.5)[0]
     return "objective", None
+
+
+def _pace(columns: Mapping[str, Array]) -> float:
+    """Return the seconds of computing for a call of each replica."""
+    if names.SECONDS not in columns or names.CALLS not in columns:
+        return math.nan
+    seconds, calls = np.ptp(columns[names.SECONDS]), float(np.ptp(columns[names.CALLS].max(axis=1)))
+    return float(seconds) / calls if calls > 0.0 else math.nan
 
 
 def _exploded(columns: Mapping[str, Array], at: np.ndarray) -> bool:

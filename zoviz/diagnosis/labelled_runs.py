@@ -105,21 +105,30 @@ def contradiction(solver: Solver, iterations: int = 200) -> Run:
 def run_of(case: Case, seed: int = 0, replicas: int = 4) -> Run:
     """Return the ended run of a case."""
     problem = discover("zoviz.problems", Problem)[case.problem](**case.options)
-    kind = discover("zoviz.solvers", Solver)[case.solver]
-    solver = kind()
+    solver = discover("zoviz.solvers", Solver)[case.solver]()
     if case.factor != 1.0:
-        probe = Run(problem, kind(), replicas=replicas, iterations=1, seed=seed)
-        probe.run()
-        for name, value in probe.resolved.items():
-            owner, own = solver.owner(name)
-            parameter = owner.param[own]
-            if "step" in name and isinstance(parameter, Scale):
-                highest = (parameter.bounds or (None, None))[1]
-                solver.set(name, case.factor * value if highest is None else min(case.factor * value, highest))
-    run = Run(problem, solver, replicas=replicas, iterations=case.iterations, seed=seed)
+        solver = with_steps(problem, solver, case.factor, seed, replicas)
+    return ended(Run(problem, solver, replicas=replicas, iterations=case.iterations, seed=seed))
+
+
+def with_steps(problem: Problem, solver: Solver, factor: float, seed: int = 0, replicas: int = 4) -> Solver:
+    """Return a solver with steps that are a factor of those that its rule chooses for a problem."""
+    probe, out = Run(problem, solver.clone(), replicas=replicas, iterations=1, seed=seed), solver.clone()
+    probe.run()
+    for name, value in probe.resolved.items():
+        owner, own = out.owner(name)
+        parameter = owner.param[own]
+        if "step" in name and isinstance(parameter, Scale):
+            highest = (parameter.bounds or (None, None))[1]
+            out.set(name, factor * value if highest is None else min(factor * value, highest))
+    return out
+
+
+def ended(run: Run) -> Run:
+    """Run to the end and return the run; one that runs away may end by an error of its black box."""
     try:
         run.run()
-    except Exception:  # a run that runs away may end by an error of its black box: that is what is judged
+    except Exception:  # whatever its black box raises
         if run.status.active:
             raise
     return run

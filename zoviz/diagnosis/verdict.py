@@ -12,6 +12,7 @@ import numpy as np
 
 from zoviz.certainty.estimate import CLEARLY
 from zoviz.core import defaults
+from zoviz.core.durations import duration
 from zoviz.core.types import Array
 from zoviz.diagnosis.course import BARELY, OUTSIDE, Course, course_of, percentile, rows_before
 from zoviz.diagnosis.noise_floor import NoiseScale, at_noise_floor, measured, said, within_noise
@@ -90,10 +91,19 @@ AT_REST = (Word.NOISE_FLOOR, Word.SETTLED, Word.STALLED, Word.OSCILLATING, Word.
 
 
 class Verdict(NamedTuple):
-    """A verdict: one word for lists, and one sentence with its figures."""
+    """A verdict: one word for lists, and one sentence with its figures.
+
+    Attributes
+    ----------
+    word : Word
+    sentence : str
+    unmoved : bool
+        Whether the run has hardly left its start.
+    """
 
     word: Word
     sentence: str
+    unmoved: bool = False
 
 
 class RunContext(NamedTuple):
@@ -105,15 +115,12 @@ class RunContext(NamedTuple):
         Of its values; None where they are exact, or points that are compared share their noise.
     budget_spent : bool
         Whether a budget ended it.
-    has_steps : bool
-        Whether its method has steps that a person may set.
     noisy_violation : bool
         Whether the violation in its trace is of noisy values, so that what is within the noise is none.
     """
 
     noise: NoiseScale | None = None
     budget_spent: bool = False
-    has_steps: bool = True
     noisy_violation: bool = False
 
 
@@ -146,7 +153,7 @@ def verdict(
     constrained : bool, optional
         Whether the problem has constraints; None: whether the trace shows any, by multipliers or a violation.
     context : RunContext, optional
-        What is known beside the trace: the noise of the values, whether a budget ended the run, and its steps.
+        What is known beside the trace: the noise of the values, and whether a budget ended the run.
 
     Examples
     --------
@@ -193,7 +200,7 @@ def _so_far(
     """Return the verdict on a run that has not run away; of one that could have gone on it may be too early."""
     if course is None:
         return Verdict(Word.EARLY, "Too early to tell.")
-    judgement = _judgement(course, tolerance, context)
+    judgement = _judgement(course, tolerance)
     if judgement.word is not Word.SOLVED:
         floor = at_noise_floor(snapshot, course, context.noise)
         judgement = Verdict(Word.NOISE_FLOOR, f"{floor}: {_figures(course)}.") if floor else judgement
@@ -209,7 +216,7 @@ def _so_far(
 def _from_change(judged: Verdict, last: Change) -> Verdict:
     """Return a verdict that says from which change on the run was judged."""
     since = f"Judged from iteration {last.iteration:,}, where {last.name} was changed."
-    return Verdict(judged.word, f"{judged.sentence} {since}")
+    return judged._replace(sentence=f"{judged.sentence} {since}")
 
 
 def _cut_short(snapshot: Snapshot, judged: Verdict, *, changed: bool) -> str:
@@ -270,31 +277,32 @@ def verdict_of(run: RunView, constrained: bool | None = None) -> Verdict:
         judged = Verdict(Word.SOLVED, "Solved: the search has ended, and its answer stands.")
     sure = None if run.answer is None else run.answer.certainty
     if run.ending is Ending.NOISE_FLOOR and sure is not None:
-        judged = Verdict(Word.NOISE_FLOOR, f"{said(float(sure.noise[0]), measured=True)}: {sure.nearby}.")
+        pace = run.progress.seconds / max(run.progress.calls * run.replicas, 1)
+        digit = f"another digit would take about {duration(sure.next_digit * pace)} at this pace"
+        judged = Verdict(Word.NOISE_FLOOR, f"{said(float(sure.noise[0]), measured=True)}: {sure.nearby}; {digit}.")
     if not ended:
         return judged
-    return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
+    return judged._replace(sentence=f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
 
 
 def context_of(run: RunView) -> RunContext:
     """Return what is known of a live or stored run; nothing is made again, which might call a person's functions."""
-    problem, solver = _values(run, "problem"), _values(run, "solver")
     spent = run.status is RunStatus.FINISHED and (run.spent_calls or run.progress.fraction >= 1.0)
     sure = None if run.answer is None else run.answer.certainty
-    noise = _noise(problem)
+    noise = _noise(_problem_values(run))
     if sure is not None and sure.noisy:
         noise = NoiseScale(float(sure.noise[0]), float(sure.noise[1:].max(initial=0.0)))
     # A stored run's problem is not made again.
     of_values = run.answer is not None or (getattr(run, "recipe", None) is None and not run.problem.analytic)
-    return RunContext(noise, spent, any(name.endswith("_step") for name in solver), of_values)
+    return RunContext(noise, spent, of_values)
 
 
-def _values(run: RunView, part: str) -> Mapping[str, Any]:
-    """Return the parameters of a run's problem or solver by name: of a stored run, as it is described."""
+def _problem_values(run: RunView) -> Mapping[str, Any]:
+    """Return the parameters of a run's problem by name: of a stored run, as it is described."""
     recipe = getattr(run, "recipe", None)
     if recipe is None:
-        return dict(getattr(run, part).param.values())
-    values: Mapping[str, Any] = json.loads(recipe[part])["values"]
+        return dict(run.problem.param.values())
+    values: Mapping[str, Any] = json.loads(recipe["problem"])["values"]
     return values
 
 
@@ -363,13 +371,13 @@ def _risen(course: Course) -> bool:
     return bool(end > WORSE * max(fallen, 1.0) and end > WORSE * early)
 
 
-def _judgement(course: Course, tolerance: float, context: RunContext) -> Verdict:
+def _judgement(course: Course, tolerance: float) -> Verdict:
     """Return the verdict on a run that has not run away: a good one only where that is true of most replicas."""
-    judgement = _at_rest(course, tolerance, context) or _moving(course, tolerance, context)
+    judgement = _at_rest(course, tolerance) or _moving(course, tolerance)
     if not judgement.word.good or not _outside(course.upper_violation, course.last(course.upper_violation), tolerance):
         return judgement
     upper = course._replace(violation=course.upper_violation, strict=True)
-    stricter = _at_rest(upper, tolerance, context) or _moving(upper, tolerance, context)
+    stricter = _at_rest(upper, tolerance) or _moving(upper, tolerance)
     return judgement if stricter.word.good else stricter
 
 
@@ -379,7 +387,7 @@ def _outside(violation: Array, end: float, tolerance: float) -> bool:
     return end > max(OUTSIDE * scale, BARELY * tolerance)
 
 
-def _at_rest(course: Course, tolerance: float, context: RunContext) -> Verdict | None:
+def _at_rest(course: Course, tolerance: float) -> Verdict | None:
     """Return the verdict on a run that is at its end, or that has not left its start; None for another."""
     distance, violation = course.distance, course.violation
     end, end_violation = course.last(distance), course.last(violation)
@@ -390,14 +398,11 @@ def _at_rest(course: Course, tolerance: float, context: RunContext) -> Verdict |
     if course.measure == "objective":
         moved = np.ptp(distance) > 0.0
     if not moved and np.abs(violation - violation[0]).max() <= UNMOVED * max(violation[0], tolerance):
-        return Verdict(
-            Word.STALLED,
-            f"Stalled: barely moved{'; steps may be too small' if context.has_steps else ''}.",
-        )
+        return Verdict(Word.STALLED, "Stalled: barely moved.", unmoved=True)
     return None
 
 
-def _moving(course: Course, tolerance: float, context: RunContext) -> Verdict:
+def _moving(course: Course, tolerance: float) -> Verdict:
     """Return the verdict on a run that has left its start and is not at its end."""
     distance, violation = course.distance, course.violation
     scale = max(violation[0], percentile(violation, 50), tolerance)
@@ -416,12 +421,11 @@ def _moving(course: Course, tolerance: float, context: RunContext) -> Verdict:
     rate = _calls_per_digit(course.calls, residual)
     fallen = end <= FALLING * half and rate <= SLOWEST * course.calls[-1]
     if fallen and not _at_floor(residual):
-        return Verdict(Word.CONVERGING, f"Converging at {rate:,.0f} calls per digit: {_figures(course)}.")
+        return Verdict(Word.CONVERGING, f"Converging at {_price(rate, course.pace)} per digit: {_figures(course)}.")
     later = residual[int((0.8 if fallen else 0.5) * residual.size) :]
     low, high = percentile(later, 10), percentile(later, 90)
     if high > SWING * max(low, 1e-300) and end > EXACT:
-        advice = "; smaller steps may help" if context.has_steps else ""
-        return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}{advice}.")
+        return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}.")
     since = int(course.iterations[course.changed + int(np.argmax(residual[course.changed :] <= 2.0 * end))])
     if course.measure == "gap" and 0.0 < end <= EXACT_AT_REST and _negligible(course, end_violation, tolerance):
         digits = int(-math.log10(end))
@@ -510,6 +514,11 @@ def _calls_per_digit(calls: Array, residual: Array) -> float:
     apart = max(1, x.size // 2)
     slope = percentile((y[apart:] - y[:-apart]) / np.maximum(x[apart:] - x[:-apart], 1e-300), 50)
     return -1.0 / slope if slope < 0.0 else np.inf
+
+
+def _price(calls: float, pace: float) -> str:
+    """Return calls in words, with the time that they take at a pace in seconds, where it is known."""
+    return f"{calls:,.0f} calls" + (f" and {duration(calls * pace)}" if math.isfinite(pace) else "")
 
 
 def _figures(course: Course) -> str:

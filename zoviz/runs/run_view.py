@@ -196,8 +196,31 @@ class RunView(RunSettings):
         ValueError
             For another suffix, and where the run has not begun.
         """
-        # By name: a run knows no view, and most programs never need Panel.
+        # By name, as what follows: a run knows neither views nor diagnosis, and most programs never need Panel.
         import_module("zoviz.views.report.files").write_report(self, path)
+
+    def remedies(self) -> list[Any]:
+        """Return at most three remedies that the run's verdict suggests, with what trying each costs; none if well."""
+        return list(import_module("zoviz.diagnosis.remedies").remedies(self))
+
+    def try_remedies(self, calls: int | None = None) -> Any:
+        """Fork the run for each of its remedies and once without, with common random numbers, and compare them.
+
+        Parameters
+        ----------
+        calls : int, optional
+            Calls of each replica from the fork on; default: half of those that the run has made.
+
+        Returns
+        -------
+        zoviz.diagnosis.trial.Trial
+
+        Raises
+        ------
+        ZovizError
+            Where the run has no iterate, or nothing in its trace tells what is better.
+        """
+        return import_module("zoviz.diagnosis.trial").try_remedies(self, calls)
 
     @property
     def _named_problem(self) -> Problem:

@@ -167,10 +167,10 @@ class Dashboard(pn.viewable.Viewer):
         self.controller = RunController(self.form, store, live_runs, person)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.go_back = RunButtons(self.controller), GoBack(self.controller)
-        self.status_bar = StatusBar(self.controller, [self.buttons, self.go_back])
         self.figure_download = FigureDownload(self.board)
         self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.diagnosis = DiagnosisDrawer(self.controller)
+        self.status_bar = StatusBar(self.controller, [self.buttons, self.go_back])
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         self.rails, self.best_design = ConstraintRails(self.board), BestDesignCard(lambda: self.diagnosis.certainty)
         self.board.beside(self.rails, below="Violation")
@@ -375,6 +375,7 @@ class Dashboard(pn.viewable.Viewer):
         self.form.update(self.controller.active)
         self.status_bar.update()
         self.go_back.update(None if run is None else self.controller.verdict(run))
+        self.diagnosis.offer(run, self.status_bar.put)
 
     def draw(self, seconds: float = inf, plots: int | None = None) -> bool:
         """Show what is new in the lines, then in lists and pictures; needs the document's lock.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import panel as pn
@@ -13,6 +13,7 @@ import param
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.threads.background_work import in_background
+from zoviz.diagnosis.remedies import Remedy, remedies
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
@@ -162,8 +163,9 @@ class RunController(param.Parameterized):
         self._key = ""  # of the page's run among those shown
         self._fork_at: int | None = None
         self._awaited: tuple[int | None, tuple[Reference, ...]] = (None, ())  # of ``start``, while data are awaited
-        self._going_back: tuple[Run, int] | None = None  # the run that a fork waits for the end of, and the place
+        self._next: Callable[[], None] | None = None  # begins the fork that waits for the end of the page's run
         self._verdicts: dict[str, _Judgement] = {}
+        self._remedies: tuple[str, Verdict, list[Remedy]] | None = None  # of which run and verdict
         self._looks = 0
         self._interrupted: Future[int] | None = None  # how many runs of the store are
         self.runs_shown.param.watch(lambda event: self._keep_names(event.old, event.new), "runs")
@@ -302,18 +304,24 @@ class RunController(param.Parameterized):
         """End the run, and fork it at an iteration that it has come to: all up to there is repeated, then it waits."""
         self.stop()
         if self.run is not None:
-            self._going_back = self.run, at
+            self._next = partial(self._fork, self.run, at, at)
             self.look()
 
+    def go_on_with(self, tried: Run) -> None:
+        """End the run, and go on with a fork of one that tried a remedy: all that this did is repeated."""
+        self.stop()
+        self._next = partial(self._fork, tried, tried.progress.iteration)
+        self.look()
+
     @say_errors()
-    def _fork(self, source: Run, at: int) -> None:
+    def _fork(self, source: Run, at: int, wait_at: int | None = None) -> None:
         own = self.runs_shown.runs.get(self._key)  # the fork is of the same task
         references = () if own is None else own.references
-        self.begin(source.fork(at, **repeat.onward(source, at)), at, references)
+        self.begin(source.fork(at, **repeat.onward(source, at)), wait_at, references)
 
     def stop(self) -> None:
         """End the run; its lines stay on the plots. One that waits for its data, or to go back, does not begin."""
-        self.waiting, self._going_back = False, None
+        self.waiting, self._next = False, None
         if self.run is not None and self.run.active:
             self.run.stop()
             self.look()
@@ -328,7 +336,7 @@ class RunController(param.Parameterized):
 
     def close(self) -> None:
         """Interrupt the run at the end of the page's session, unless it is to outlive it: nobody has stopped it."""
-        self.waiting, self._going_back = False, None
+        self.waiting, self._next = False, None
         if self.run is not None and not self.outlive:
             self.run.interrupt()
 
@@ -346,9 +354,9 @@ class RunController(param.Parameterized):
         if ended and run is not None:
             run.release()
             self._live_runs.remove(run)
-        if self._going_back is not None and not status.active:
-            (source, at), self._going_back = self._going_back, None
-            self._fork(source, at)
+        if self._next is not None and not status.active:
+            begin, self._next = self._next, None
+            begin()
 
     def verdict(self, run: RunView) -> Verdict | None:
         """Return the verdict on a run, at most two looks old; None before its first step."""
@@ -363,6 +371,15 @@ class RunController(param.Parameterized):
             judged = verdict_of(run, constrained)
             last = self._verdicts[run.id] = _Judgement(self._looks, iteration, status, judged)
         return last.verdict
+
+    def remedies(self, run: Run) -> list[Remedy]:
+        """Return the remedies for a run that is paused or has ended; none while it goes on."""
+        judged = None if run.status is RunStatus.RUNNING else self.verdict(run)
+        if judged is None:
+            return []
+        if self._remedies is None or self._remedies[:2] != (run.id, judged):
+            self._remedies = run.id, judged, remedies(run, judged)
+        return self._remedies[2]
 
     @property
     def message(self) -> str:

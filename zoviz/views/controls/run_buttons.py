@@ -12,6 +12,7 @@ import panel as pn
 from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.models.widgets import Div
 
+from zoviz.diagnosis.remedies import Remedy, advice
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
@@ -182,13 +183,19 @@ class StatusBar(pn.viewable.Viewer):
             for div, style in zip(self._divs, (_LINE_STYLE, _BELOW_STYLE), strict=True)
         )
         line.margin = (0, 8)
-        head = pn.Row(*beside, line, sizing_mode="stretch_width", margin=(7, 6, 6, 6), align="center")
-        self._column = pn.Column(head, below, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-run-bar"])
+        self._head = pn.Row(*beside, line, sizing_mode="stretch_width", margin=(7, 6, 6, 6), align="center")
+        self._column = pn.Column(
+            self._head, below, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-run-bar"]
+        )
         self._last = (0.0, 0.0)
         self._rate = 0.0
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
+
+    def put(self, button: pn.viewable.Viewable) -> None:
+        """Give a button a place before the counters."""
+        self._head.insert(-1, button)
 
     def update(self) -> None:
         """Show the run's present counters; needs the document's lock."""
@@ -199,7 +206,7 @@ class StatusBar(pn.viewable.Viewer):
         lost = judged is not None and judged.word is Word.DIVERGING
         line = _LINE.format(colour=_RED if lost else _COLOURS[status], status=status, text=text)
         below = _BELOW.format(
-            verdict="" if judged is None else verdict_html(judged),
+            verdict="" if run is None or judged is None else verdict_html(judged, self._controller.remedies(run)),
             percent=f"{percent:.1f}",
             message=html.escape(self.message, quote=False),
         )
@@ -238,8 +245,7 @@ class StatusBar(pn.viewable.Viewer):
         return mean if math.isnan(self._rate) else self._rate
 
 
-def verdict_html(judged: Verdict) -> str:
-    """Return a verdict as HTML: its word on a coloured ground, then its sentence."""
-    return _VERDICT.format(
-        colour=TONES[judged.word], word=judged.word, sentence=html.escape(judged.sentence, quote=False)
-    )
+def verdict_html(judged: Verdict, named: Sequence[Remedy] = ()) -> str:
+    """Return a verdict as HTML: its word on a coloured ground, its sentence, and the remedies for it."""
+    said = " ".join(filter(None, [judged.sentence, advice(named)]))
+    return _VERDICT.format(colour=TONES[judged.word], word=judged.word, sentence=html.escape(said, quote=False))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import panel as pn
 import param
 
 from zoviz.certainty.certainty import Certainty
 from zoviz.runs.run import Run
+from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import DRAWER, batched_changes, update_changed
 from zoviz.views.diagnosis.certificate_card import CertificateCard
 from zoviz.views.diagnosis.ledger_bars import LedgerBars
 from zoviz.views.diagnosis.microscope_card import MicroscopeCard
+from zoviz.views.diagnosis.remedy_card import RemedyCard
 
 EVERY = 4
 """Looks at the run between two drawings of the ledger: once a second."""
 
 
 class DiagnosisDrawer(pn.viewable.Viewer):
-    """A drawer with the ledger of the page's run, its certificate and the microscope, made when it is first opened.
+    """A drawer with remedies, certificate, ledger and microscope of the page's run, made when it is first opened.
 
     Parameters
     ----------
@@ -29,12 +33,14 @@ class DiagnosisDrawer(pn.viewable.Viewer):
     line : HTML
         The certificate's sentence, to stand under the status; hidden until there is one.
     ledger : LedgerBars
+    remedy_button : Button or None
+        Opens the drawer at the remedies of a run that needs some; made when it is first needed.
     """
 
     open = param.Boolean(
         default=False,
         label="Diagnosis",
-        doc="What the calls were for, and how accurate this point and its gradient estimate are.",
+        doc="What may mend this run, what the calls were for, and how accurate this point and its estimate are.",
     )
 
     def __init__(self, controller: RunController) -> None:
@@ -44,6 +50,8 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         self._controller = controller
         self._certificate: CertificateCard | None = None
         self._microscope: MicroscopeCard | None = None
+        self._remedies: RemedyCard | None = None
+        self.remedy_button: pn.widgets.Button | None = None
         self._column = pn.Column(visible=False, stylesheets=[DRAWER], margin=0, css_classes=["zoviz-diagnosis"])
         self._looks = 0
 
@@ -65,6 +73,23 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         return self._microscope
 
     @property
+    def remedies(self) -> RemedyCard:
+        """The card of remedies, made when it is first asked for."""
+        if self._remedies is None:
+            self._remedies = RemedyCard(self._controller)
+        return self._remedies
+
+    def offer(self, run: Run | None, put: Callable[[pn.viewable.Viewable], None]) -> None:
+        """Show the button of remedies for a run that needs some other than more calls; ``put`` gives it its place."""
+        named = [] if run is None else self._controller.remedies(run)
+        offered = any(one.changes or one.afresh for one in named)
+        if offered and self.remedy_button is None:
+            self.remedy_button = text_button("Remedies", self._open, margin=(0, 3))
+            put(self.remedy_button)
+        if self.remedy_button is not None:
+            update_changed(self.remedy_button, visible=offered)
+
+    @property
     def certainty(self) -> Certainty | None:
         """How sure the point is that was certified last; None without a certificate of the page's run."""
         made = None if self._certificate is None else self._certificate.certificate
@@ -84,6 +109,8 @@ class DiagnosisDrawer(pn.viewable.Viewer):
             self.certificate.update(run)
         if self.open or (self._microscope is not None and self._microscope.control.at_work):
             self.microscope.update(run)
+        if self.open or (self._remedies is not None and self._remedies.control.at_work):
+            self.remedies.update(run)
         self._show()
 
     def _show(self) -> None:
@@ -94,16 +121,18 @@ class DiagnosisDrawer(pn.viewable.Viewer):
             if not self._column.objects:
                 close = pn.widgets.Button(label="Close Diagnosis", color="light", margin=0)
                 close.on_click(self._close_by_hand)
-                cards = self.certificate, self.ledger, self.microscope, self.microscope.plot
+                cards = self.remedies, self.certificate, self.ledger, self.microscope, self.microscope.plot
                 self._column.objects = [close, *cards]
             update_changed(self._column, visible=self.open)
+
+    def _open(self) -> None:
+        self.open = True
 
     def _close_by_hand(self, _: object) -> None:
         self.open = False
 
     def close(self) -> None:
         """Call off what is at work, with the page's session."""
-        if self._certificate is not None:
-            self._certificate.control.cancel()
-        if self._microscope is not None:
-            self._microscope.control.cancel()
+        for card in (self._certificate, self._microscope, self._remedies):
+            if card is not None:
+                card.control.cancel()

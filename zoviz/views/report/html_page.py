@@ -95,7 +95,7 @@ def _view(one: RunReport, first: RunReport) -> dict[str, Any]:
         "part": one,
         "shown": one.shown,
         "tone": TONES[one.verdict.word],
-        "verdict": verdict_html(one.verdict),
+        "verdict": verdict_html(one.verdict, one.remedies),
         "design": design,
         "bars": bars_html(one.trace.columns),
         "counts": [(name, counted(count)) for name, count in one.counts.items()],

@@ -36,7 +36,7 @@ def _run(one: RunReport, first: RunReport, alone: bool) -> list[str]:
     )
     parts = [] if alone else [f"## {_safe(one.shown.name)}"]
     parts += [_safe(f"{head}."), _safe(one.remarks)]
-    parts.append(f"**{_safe(str(one.verdict.word))}**: {_safe(one.verdict.sentence)} {_safe(run.message)}")
+    parts.append(f"**{_safe(str(one.verdict.word))}**: {_safe(one.judged)} {_safe(run.message)}")
     parts += [f"{deep} Best design", *_design(one)]
     parts += [f"{deep} Counts", _table(["", ""], [[name, counted(count)] for name, count in one.counts.items()])]
     purposes = [[name, f"{mean:,.0f}", f"{100 * share:.0f} %"] for name, (mean, share) in one.ledger.items()]

@@ -55,7 +55,7 @@ def _outcome(page: Any, report: Report) -> None:
     _heading(page, _TOP, report.title, 13)
     about = f"{one.solver_title} on {one.shown.problem_title}, {one.run.replicas} replicas, seed {one.run.seed}"
     lines = [f"{about}, run {one.run.id[:8]}. Made {report.made} with zoviz {report.zoviz}.", ""]
-    lines += _wrapped(f"{one.verdict.sentence} {one.run.message}")
+    lines += _wrapped(f"{one.judged} {one.run.message}")
     lines += ["", *_columns(*compared(report))] if len(report.runs) > 1 else []
     top = _print(page, lines, _TOP - 0.025, _LEFT)
     bottom = top - 0.4

@@ -15,6 +15,7 @@ from zoviz.certainty.certainty import Certainty
 from zoviz.core.errors import ZovizError
 from zoviz.core.optional import installed_version
 from zoviz.core.parameters import value_words
+from zoviz.diagnosis.remedies import Remedy, advice, remedies
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.engine.columns import CALLS, GAP, ITERATION, OBJECTIVE, SECONDS, VIOLATION
@@ -52,6 +53,8 @@ class RunReport:
         The run with the name and the colour that it has in the report.
     trace : Snapshot
     verdict : Verdict
+    remedies : list of Remedy
+        What may mend it.
     design : BestDesign or None
         None before there is an outcome.
     sureness : Sureness
@@ -63,6 +66,7 @@ class RunReport:
     shown: ShownRun
     trace: Snapshot
     verdict: Verdict
+    remedies: list[Remedy]
     design: BestDesign | None
     sureness: Sureness
     source: str
@@ -76,7 +80,8 @@ class RunReport:
             source = script(run)
         except ZovizError as error:
             source = f"# {error}"
-        return cls(shown, run.trace.snapshot(), verdict_of(run), design, found_out(run), source)
+        judged = verdict_of(run)
+        return cls(shown, run.trace.snapshot(), judged, remedies(run, judged), design, found_out(run), source)
 
     @property
     def run(self) -> RunView:
@@ -88,6 +93,11 @@ class RunReport:
         """The title of the run's solver."""
         kind = type(self.run.solver)
         return kind.title or kind.__name__
+
+    @property
+    def judged(self) -> str:
+        """The verdict in a sentence, with the remedies for it."""
+        return " ".join(filter(None, [self.verdict.sentence, advice(self.remedies)]))
 
     @property
     def counts(self) -> dict[str, float]:
@@ -180,6 +190,7 @@ class RunReport:
             "message": run.message,
             "counts": dict(run.progress.counts),
             "verdict": {"word": str(self.verdict.word), "sentence": self.verdict.sentence},
+            "remedies": [{"remedy": one.words, "calls": one.calls} for one in self.remedies],
             "best_design": None if self.design is None else self.design.plain(),
             "certainty": sure.sentence if sure.certainty is None else certainty_plain(sure.certainty),
             "final": {} if result is None else {name: _numbers(getattr(result, name)) for name in _FINAL},

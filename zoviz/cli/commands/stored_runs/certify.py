@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import asdict
 
 from zoviz.cli.build import look_here, open_store
-from zoviz.cli.command import FINE, Command, UsageError, say, show
+from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.certificate import Certifier, certificate_of, known_certainty
@@ -45,12 +44,8 @@ The calls are not charged to the run; you are asked before a program is launched
             raise UsageError(str(error)) from None
         least, most = certifier.cost(stored.problem, known_certainty(stored, args.replica, certifier))
         say(f"This takes {least:,} to {most:,} extra calls, not charged to the run; Ctrl-C stops it.")
-        if stored.problem.costly and not args.yes:
-            if not sys.stdin.isatty():
-                raise UsageError(f"Expected --yes without a terminal, got a program and {most:,} calls of it.")
-            if input("Continue? [y/N] ").strip().casefold() not in ("y", "yes"):
-                say("No calls were made.")
-                return FINE
+        if stored.problem.costly and not args.yes and not agreed(most):
+            return FINE
         certificate = certificate_of(stored, args.replica, certifier)
         if args.json:
             show(asdict(certificate) | {"sentence": certificate.sentence})
