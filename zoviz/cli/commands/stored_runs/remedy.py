@@ -7,6 +7,7 @@ from typing import Any
 
 from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
+from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.remedies import Remedy, advice, remedies, trial_calls
 from zoviz.diagnosis.trial import Trial, try_remedies
@@ -19,12 +20,13 @@ class _Remedy(Command):
         32,
         "name what may mend a stored run, and try it by forks of the run",
     )
+    operands = "ID "
     examples = """  zoviz remedy 3f2a                 fork it for each remedy and once without, and say what is better
   zoviz remedy 3f2a --name          only name the remedies, with the calls that trying them takes
   zoviz remedy 3f2a --calls 5000    follow each fork for so many calls of a replica
 The forks are stored: continue the best one with zoviz fork."""
 
-    def arguments(self, parser: argparse.ArgumentParser) -> None:
+    def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("id", metavar="ID", help="as listed by zoviz runs; any unique beginning")
         parser.add_argument("--calls", type=int, metavar="N", help="calls of each replica and fork (half of the run's)")
         parser.add_argument("--name", action="store_true", help="only name the remedies")
