@@ -39,7 +39,7 @@ class FirstOrder:
         return oracle.ask("gradient", problem.stochastic_gradient, (x.shape,), (x,), oracle.sample_for())[0]
 
     def residual(self, x: Array, copy: int = 0) -> Array:
-        """Return A x - b (R, p), or of the sample's copy of zeta where rows are sampled."""
+        """Return A x - b (R, p), with the sample's A and b where rows are sampled."""
         return self._problem.residual(x, self._rows(copy), copy)
 
     def adjoint(self, y: Array, copy: int = 0) -> Array:

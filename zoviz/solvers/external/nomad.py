@@ -60,7 +60,9 @@ class NOMAD(ExternalSolver):
     )
 
     models = param.Boolean(
-        default=True, label="Quadratic models", doc="Models save calls and cost time; below 50 variables."
+        default=True,
+        label="Quadratic models",
+        doc="Quadratic models: fewer calls, more computing. Below 50 variables only.",
     )
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:

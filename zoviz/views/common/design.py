@@ -1,4 +1,4 @@
-"""How all that zoviz shows looks: Panel's widgets in its ink, and figures for a light and a dark page."""
+"""The design of everything that zoviz shows: Panel's widgets in its ink, and figures for a light and a dark page."""
 
 from __future__ import annotations
 
