@@ -290,7 +290,7 @@ def falling(exponent: float, horizons: Sequence[int], rows: Array, budgets: Mapp
 
 
 def of_instances(rows: Array, instances: int) -> Array:
-    """Return the means (..., instances) of the replicas of each instance, which stand beside each other in rows."""
+    """Return the means (..., instances) over the replicas of each instance, which are adjacent in the rows."""
     return rows.reshape(*rows.shape[:-1], instances, -1).mean(axis=-1)
 
 

@@ -79,7 +79,7 @@ class NetworkSlicing(LinearlyConstrained):
         default=3, bounds=(1, 200), softbounds=(1, 10), label="Providers P", doc="Function nodes that offer a function."
     )
     tightness = param.Number(
-        default=0.3, bounds=(0.05, 1), label="Tightness", doc="Share of the capacities that a fair spread would need."
+        default=0.3, bounds=(0.05, 1), label="Tightness", doc="Capacities, as a share of what evenly spread flows need."
     )
     cost_spread = param.Number(
         default=0.2,

@@ -53,7 +53,7 @@ class ZOAdam(SingleLevel):
     title = "ZO-Adam, ZO-AdaMM (single-level)"
     live = (*SingleLevel.live, "first_decay", "second_decay", "epsilon")
 
-    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")
+    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step length of each coordinate.")
     variant: param.Selector[str] = param.Selector(
         default="Adam", objects=["Adam", "AdaMM"], label="Variant", doc="Variant of the method: ADAM or AMSGrad."
     )

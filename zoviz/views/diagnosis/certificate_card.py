@@ -59,7 +59,7 @@ class CertificateCard(pn.viewable.Viewer):
 
     @property
     def pending(self) -> bool:
-        """Whether there is something to show or to take away while the card is not seen."""
+        """Whether the card has to be drawn again although it is hidden."""
         return self.control.at_work or self.certificate is not None
 
     def update(self, run: Run | None) -> None:
