@@ -47,7 +47,7 @@ class Course(NamedTuple):
     merit: Array
 
     def thinned(self) -> Course:
-        """Return the course without the rows at which nothing changes: the first, every fall and the last stay."""
+        """Return the course with only the first row, the last one, and those at which a value falls."""
         changes = np.ones(len(self.merit), dtype=bool)
         changes[1:-1] = self.merit[1:-1] != self.merit[:-2]
         return Course(self.calls[changes], self.merit[changes])

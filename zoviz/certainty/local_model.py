@@ -65,7 +65,7 @@ class Calls(NamedTuple):
 
     @classmethod
     def joined(cls, calls: Sequence[Calls], n: int, m: int) -> Calls:
-        """Return several together, of n variables and m constraints."""
+        """Return several sets of calls as one, of n variables and m constraints."""
         parts = [cls(np.zeros((0, n)), np.zeros((0, m + 1))), *calls]
         return cls(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 

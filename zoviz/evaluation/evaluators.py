@@ -47,7 +47,7 @@ class Evaluator:
 
     @property
     def parallel_calls(self) -> int:
-        """The number of workers; 1 for an executor, and for -1, with which points would depend on the machine."""
+        """The number of workers; 1 for an executor and for -1, so that points do not depend on the machine."""
         return self._workers if isinstance(self._workers, int) and self._workers > 1 else 1
 
     def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
