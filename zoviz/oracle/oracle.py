@@ -568,7 +568,7 @@ class Oracle:
         return value if units is None else units.value(value)
 
     def again(self, place: Array, replicas: np.ndarray, kept: bool = True) -> Evaluation:
-        """Call a point of each replica once more, charged: the same to the bit, which a change of units might not keep.
+        """Call a point of each replica once more, at the same bits, and charge it; a change of units might alter them.
 
         What they give enters no best point.
 

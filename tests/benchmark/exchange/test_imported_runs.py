@@ -75,7 +75,7 @@ def test_another_dimension_and_another_start_are_no_common_problem() -> None:
 def test_as_many_replicas_count_as_all_have() -> None:
     joined, remarks = join(own(replicas=5), FACTS, 0.0, [imported(runs=2)])
     assert joined.hits(0.5).calls.shape == (2, 2, 2)
-    assert "Compared are the first 2 of 5 replicas, since a file has no more runs." in remarks
+    assert "Only the first 2 of 5 replicas are compared, since a file has no more runs." in remarks
 
 
 def test_violations_count_by_the_studys_tolerance() -> None:

@@ -243,7 +243,7 @@ def _put_together(
             # A single run is that of a method without chance: it counts in every replica, as OptiProfiler has it.
             courses[ours, label] = each * replicas if len(each) == 1 else each[:replicas]
     if imports and 0 < replicas < own:
-        remarks.append(f"Compared are the first {replicas} of {own} replicas, since a file has no more runs.")
+        remarks.append(f"Only the first {replicas} of {own} replicas are compared, since a file has no more runs.")
     if imports and own:
         remarks += _budgets(bench, courses, names_of(imports, bench.solvers))
     solvers = [*bench.solvers, *names_of(imports, bench.solvers)]

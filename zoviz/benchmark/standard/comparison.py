@@ -109,7 +109,7 @@ def _remarks(new: Record, old: Record) -> list[str]:
                 remarks.append(f"{word} {what}: {', '.join(names)}.")
     differing = [name for name, own in new.made_with.items() if old.made_with.get(name) != own]
     if differing:
-        remarks.append(f"Made with other versions of {', '.join(differing)}: last digits may differ by that.")
+        remarks.append(f"Made with other versions of {', '.join(differing)}: the last digits may differ.")
     return remarks
 
 

@@ -46,7 +46,7 @@ _NEARER = 0.2
 
 
 class Basin(NamedTuple):
-    """The end of a coarse descent: violation and f, which rank it, and what the main one goes on with.
+    """The end of a coarse descent: its violation and f, and the data from which the main descent continues.
 
     These are its centre (n,), radius, penalty, and lengths of the variables (n,).
     """
