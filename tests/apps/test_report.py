@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from helpers.accessibility import serious
 from zoviz import Run
 from zoviz.problems import WeldedBeam
 from zoviz.solvers import ZOSQP
@@ -84,11 +85,13 @@ def test_a_report_opens_plays_and_answers_the_pointer(browser: Browser, report: 
     page.context.close()
 
 
-def test_a_report_is_as_dark_as_its_reader_has_it(browser: Browser, report: tuple[Run, Path]) -> None:
+def test_a_report_is_as_dark_as_its_reader_has_it_and_axe_finds_nothing_serious(
+    browser: Browser, report: tuple[Run, Path]
+) -> None:
     inks = {}
     for scheme in ("light", "dark"):
         page, said = opened(browser, report[1], scheme)
         inks[scheme] = (page.evaluate(SHOWN, "plot-Gap")["ink"], page.evaluate("getComputedStyle(document.body).color"))
-        assert said == []
+        assert serious(page) == [] and said == []
         page.context.close()
     assert inks["light"] == ("#15191F", "rgb(21, 25, 31)") and inks["dark"] == ("#E8ECF1", "rgb(232, 236, 241)")

@@ -8,26 +8,12 @@ from typing import Any
 
 import pytest
 
+from helpers.accessibility import serious
 from helpers.dashboard_page import Lab
 from helpers.serving import Server
 
 # How high the plot of this name is drawn.
 HEIGHT = "return Bokeh.index.find_one(find(a)).el.getBoundingClientRect().height"
-
-
-def serious(lab: Lab) -> list[str]:
-    """What axe-core finds wrong with the page that is serious or critical."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    # Colours change in a transition: one that is half done has the contrast of neither.
-    lab.page.wait_for_timeout(1500)
-    response: dict[str, Any] = Axe().run(lab.page, options={"resultTypes": ["violations"]}).response
-    return [
-        f"{one['id']} {node['target']} {node['html'][:120]} {[check['message'] for check in node['any']]}"
-        for one in response["violations"]
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"]
-    ]
 
 
 def check_keys_and_full_screen(lab: Lab) -> None:
@@ -240,7 +226,7 @@ def test_a_screen_reader_finds_its_way(open_lab: Callable[..., Lab], server: Ser
     complaints: dict[str, list[str]] = {}
 
     def check(state: str) -> None:
-        complaints[state] = serious(lab)
+        complaints[state] = serious(lab.page)
 
     visit_rooms(lab, check)
     assert len(complaints) >= 9 and complaints == dict.fromkeys(complaints, [])
@@ -266,10 +252,10 @@ def test_experiments_are_found_by_screen_readers_and_keys(
     lab = open_lab(server.url, color_scheme=look, viewport={"width": 1440, "height": 900})
     lab.enter("Experiments")
     lab.page.locator("article.card svg").first.wait_for(timeout=1000 * 2 * lab.patience)
-    assert serious(lab) == [] and out_of_reach(lab) == [], "cards"
+    assert serious(lab.page) == [] and out_of_reach(lab) == [], "cards"
     lab.page.get_by_role("button", name="Figures and verdicts of splm Fig. 1").click()
     lab.page.get_by_text("Claims and our verdicts").wait_for()
-    assert serious(lab) == [] and out_of_reach(lab) == [], "a sheet"
+    assert serious(lab.page) == [] and out_of_reach(lab) == [], "a sheet"
 
 
 @pytest.mark.slow

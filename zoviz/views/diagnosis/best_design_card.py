@@ -31,7 +31,7 @@ DESIGN_STYLE = """
 .zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
 .zoviz-best-f small {font-size: 12px; font-weight: 400; margin-left: 6px} .zoviz-best-f .violated {font-weight: 700}
 table.zoviz-design {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; width: 100%}
-.zoviz-design th {text-align: left; font-weight: 600; opacity: .75; padding: 3px 8px 3px 0}
+.zoviz-design th {text-align: left; font-weight: 600; color: var(--zv-ink-2); padding: 3px 8px 3px 0}
 .zoviz-design td {padding: 3px 8px 3px 0; border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
 .zoviz-design .number {text-align: right; white-space: nowrap}
 .zoviz-design tr.words td {border-top: 0; padding-top: 0; font-size: 12px}
