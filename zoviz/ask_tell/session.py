@@ -76,7 +76,7 @@ class AskTell:
         The method; ``"auto"`` chooses by dimension, noise and budget as ``minimize`` does.
     bounds, x0, m, noise, seeds
         As for ``BlackBox``; with ``seeds`` a batch has them.
-    replicas, seed, iterations, calls, targets, stop_at_targets, tolerance
+    replicas, seed, iterations, calls, targets, stop_at_targets, tolerance, past
         As for ``Run``; without a budget it never ends by itself.
 
     Raises
@@ -117,6 +117,7 @@ class AskTell:
         targets: Mapping[str, float | Sequence[float]] | None = None,
         stop_at_targets: bool = False,
         tolerance: float | None = None,
+        past: Any = None,
     ) -> None:
         if problem is None:
             problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise, seeds=seeds)
@@ -142,6 +143,7 @@ class AskTell:
                 targets=targets or {},
                 stop_at_targets=stop_at_targets,
                 tolerance=tolerance,
+                past=past,
             )
         )
         self._proceed()

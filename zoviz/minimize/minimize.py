@@ -58,6 +58,7 @@ def minimize(
     scaled: bool = True,
     optimal_value: float | None = None,
     integrality: ArrayLike | None = None,
+    past: Any = None,
 ) -> OptimizeResult:
     """Minimise fun(x) subject to constraints and bounds, from values alone.
 
@@ -133,6 +134,8 @@ def minimize(
         The optimum f*, where it is known: for the target and the trace "gap".
     integrality : array_like, optional
         As in SciPy's ``differential_evolution``; refused unless all are 0, since every variable is continuous here.
+    past : file, table, arrays, study or run, optional
+        Points whose values are known, at no call: as ``Run`` takes them.
 
     Returns
     -------
@@ -176,14 +179,13 @@ def minimize(
     >>> result.success, round(result.fun, 2)
     (True, 1.0)
     """
-    fun = values_alone(fun, jac, hess, hessp, integrality)
     own = read(options, {"max_calls": max_calls, "iterations": iterations, "seed": seed or None})
     given = {"x0": _start(x0), "noise": noise, "workers": workers, "timeout": timeout, "on_error": on_error}
     given |= {"scaled": scaled, "optimal_value": optimal_value, "seeds": seeds or None, "keep": keep or None}
-    problem = _problem(fun, args, bounds, constraints, joint, given)
+    problem = _problem(values_alone(fun, jac, hess, hessp, integrality), args, bounds, constraints, joint, given)
     settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
     settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
-    settings |= {"stop_when": stop, "accuracy": defaults.ACCURACY if tol is None else tol} | own.keywords
+    settings |= {"stop_when": stop, "accuracy": defaults.ACCURACY if tol is None else tol, "past": past} | own.keywords
     session = Session(problem, settings.pop("max_calls", max_calls), noise is not None, settings)
     try:
         return own.shown(session.solve(AUTO if method is None else method, own.solver, callback))

@@ -15,6 +15,7 @@ from zoviz.core.sets import Box
 from zoviz.minimize.callbacks import adapted
 from zoviz.minimize.scipy_arguments import set_options
 from zoviz.problems.base import Problem
+from zoviz.problems.past_points import past_points
 from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.answering import Answering, leader_of
 from zoviz.runs.engine.observer import StepCallback
@@ -46,6 +47,7 @@ class Session:
         self, problem: Problem, max_calls: int | None, noise_is_known: bool, settings: Mapping[str, Any]
     ) -> None:
         self._problem, self._settings = problem, dict(settings)
+        self._settings["past"] = past_points(self._settings.get("past"), problem)
         domain = problem.domain
         self._max_calls = defaults.calls_for(domain.n) if max_calls is None else _whole(max_calls, "max_calls", 1)
         seed = _whole(self._settings["seed"], "seed", 0)
@@ -67,6 +69,7 @@ class Session:
             tolerance=self._settings["tolerance"],
             noise_is_known=noise_is_known or self._all_fixed,
             always=True,
+            past=self._settings["past"],
         )
         self._best = self._answering.best
 

@@ -50,6 +50,14 @@ class Memory:
                 own.popitem(last=False)
         self.filled = any(self._values)
 
+    def know(self, places: Array, values: Array) -> None:
+        """Take in values (k, 1 + m) at points (k, n) for every replica."""
+        for own in self._values:
+            own.update(
+                (x.tobytes(), value) for x, value in zip(places[-self._most :], values[-self._most :], strict=True)
+            )
+        self.filled = any(self._values)
+
     def recall(self, place: Array, mask: np.ndarray) -> tuple[np.ndarray, Array]:
         """Return which points (R, q, n) of a mask are known, (R, q), and their values (R, q, 1 + m), else NaN."""
         known, values = np.zeros(mask.shape, dtype=bool), np.full((*mask.shape, self._shape[1]), np.nan)

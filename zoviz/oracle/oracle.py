@@ -21,6 +21,7 @@ from zoviz.oracle.best_point import FirstBest, keep_best
 from zoviz.oracle.box_guard import kept_in
 from zoviz.oracle.ledger import Ledger, Purpose
 from zoviz.oracle.memory import Memory
+from zoviz.oracle.past import Known, PastPoints
 from zoviz.oracle.quantum import digits, quantum
 from zoviz.oracle.samples import UNLIMITED, XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
@@ -62,6 +63,8 @@ class Oracle:
     proceed : callable, optional
         Called before every request is evaluated, and between the points of one that is evaluated point by point: what
         it raises ends the work, ``TimeSpent`` where no time is left.
+    past : mapping, optional
+        Points x (N, n) and values (N, 1 + m) from before, as a run's setting ``past`` has them.
 
     Attributes
     ----------
@@ -120,6 +123,7 @@ class Oracle:
         listeners: Sequence[Listener] = (),
         remembers: bool = False,
         proceed: Callable[[], object] | None = None,
+        past: Mapping[str, Any] | None = None,
     ) -> None:
         replicas = streams.replicas
         self._proceed, self._pointwise, self._listeners = proceed, problem.pointwise, tuple(listeners)
@@ -147,8 +151,7 @@ class Oracle:
         self.counts: dict[str, np.ndarray] = {}
         self.failures, self.ledger = np.zeros(replicas, dtype=np.int64), Ledger(replicas)
         self._purpose: Purpose | tuple[Purpose, ...] | None = None
-        self.samples = SampleCounts(replicas, budgets)
-        self.sampled = problem.contract != "deterministic"
+        self.samples, self.sampled = SampleCounts(replicas, budgets), problem.contract != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
         self.remembers, self._kept_back, self._kept_in_logs = remembers and problem.pointwise, 0, True
         self._memory = Memory(replicas, self.n, self.m, self._lasting)
@@ -160,6 +163,7 @@ class Oracle:
         self.best_f, self.best_x = np.full(replicas, np.inf), np.full((replicas, self.n), np.nan)
         self.best_h = np.full((replicas, self.m), np.nan)
         self.first_best: FirstBest | None = None
+        self.past = PastPoints.of(past, self.domain, self.m)
         self.resample()
 
     @property
@@ -280,6 +284,7 @@ class Oracle:
             "memory": self._memory.snapshot(),
             "recalled": self.recalled.copy(),
             "idle": self.idle.copy(),
+            "past": None if self.past is None else self.past.snapshot(),
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -306,6 +311,8 @@ class Oracle:
         self.ledger.restore(snapshot["ledger"])
         self._memory.restore(snapshot["memory"])
         self.recalled, self.idle = snapshot["recalled"].copy(), snapshot["idle"].copy()
+        if self.past is not None:
+            self.past.restore(snapshot["past"])
 
     @property
     def may_differ(self) -> bool:
@@ -489,6 +496,21 @@ class Oracle:
             user = value if self.units is None else self.units.user_value(value)
             self._memory.enter(self.place(x)[:, None], user, mask[:, None])
         return Evaluation(value.f[:, 0], value.h[:, 0])
+
+    @property
+    def known(self) -> Known | None:
+        """What is known from before the run, in the solver's units; None where nothing is."""
+        return None if self.past is None else self.past.seen(self.units)
+
+    def judge_past(self, value: Array) -> None:
+        """Judge past values by the fresh one (1 + m,) at the best of them, in the user's units.
+
+        Where values repeat past points are then answered from memory.
+        """
+        if self.past is not None:
+            self.past.compare(value)
+            if not self.may_differ and self.past.judge() and self.remembers:
+                self._memory.know(self.past.x[self.past.whole], self.past.values[self.past.whole])
 
     def has_begun(self) -> None:
         """Forget the starts' values: a method that calls there again to see whether values repeat needs new ones."""

@@ -17,6 +17,7 @@ from zoviz.core.parameters import Part
 from zoviz.core.threads.arithmetic import in_this_arithmetic
 from zoviz.core.types import Printed, Sketch
 from zoviz.problems.base import Problem
+from zoviz.problems.past_points import past_points
 from zoviz.runs import repeat
 from zoviz.runs.engine.answering import Answering
 from zoviz.runs.engine.checkpoint import ResumeData, restore
@@ -106,6 +107,10 @@ class Run(RunView):
     curvature_scaling : {"always", "under noise", "never"}
         When a scaled problem's coordinates are stretched until the functions bend alike along them, so that one step
         serves all, by charged calls.
+    past : file, table, arrays, study or run, optional
+        Points whose values are known from before, as ``zoviz.problems.past_points`` reads them: the run begins at
+        the best of them if that is better than its own start, ZOSQP's models rest on them, and none is paid again. Once
+        a fresh call contradicts them they only tell where to call.
     judged : bool
         Whether the answer is chosen and judged as ``minimize`` does: the start is called again to see noise, and calls
         of the budget are kept in which the answer is chosen under noise, and how sure it is; see ``answer``.
@@ -153,6 +158,7 @@ class Run(RunView):
         if isinstance(solver, str) and solver.casefold() == AUTO and isinstance(problem, Problem):
             count_constraints(problem, settings.get("seed", 0), settings.get("replicas", defaults.REPLICAS), calls)
         problem, solver, self._reason = matched(problem, solver, calls)
+        settings["past"] = past_points(settings.get("past"), problem)
         super().__init__(problem=problem, solver=solver, store=store, **settings)
         self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
         self._history = RunHistory(resolved or {})
@@ -461,5 +467,5 @@ def _answering(spec: RunSpec) -> Answering:
     if problem.stochastic or problem.online or problem.form != "constrained":
         raise ValueError(f"Expected a problem with values f and h for judged=True, got {type(problem).__name__}.")
     calls = None if spec.calls is None else spec.calls * spec.replicas
-    own = {name: getattr(spec, name) for name in ("seed", "replicas", "seconds", "tolerance")}
+    own = {name: getattr(spec, name) for name in ("seed", "replicas", "seconds", "tolerance", "past")}
     return Answering(problem, calls, **own)

@@ -24,9 +24,9 @@ from zoviz.runs.engine.checkpoint import ResumeData, points
 from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
-from zoviz.runs.engine.spec import FREE, LISTED, RunSettings, RunSpec
+from zoviz.runs.engine.spec import EVERY_CALL, FREE, LISTED, RunSettings, RunSpec
 from zoviz.runs.engine.steering import Change, Journal
-from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, build
+from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.export import description, export
@@ -187,6 +187,22 @@ class StoredRun(RunView):
             Where problem or solver cannot be made again.
         """
         return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self.resolved, **self.settings)
+
+    @property
+    def evaluations(self) -> tuple[Array, Array]:
+        """The calls that the store has, all where it was stored with every call: x (N, n) and values (N, 1 + m).
+
+        Raises
+        ------
+        ZovizError
+            Where it has none.
+        """
+        with self.store.database.reading() as connection:
+            entries = resume.evaluations(connection, self.id, 0, RunStatus.FINISHED).values()
+        joint = [entry for entry in entries if not entry.kind]
+        if not joint:
+            raise ZovizError(f'Expected a run with checkpoint="{EVERY_CALL}", got one whose calls were not stored.')
+        return np.concatenate([one.x for one in joint]), np.concatenate([one.values for one in joint])
 
     @property
     def units(self) -> Units | None:

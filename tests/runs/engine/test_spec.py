@@ -25,6 +25,7 @@ OTHERS: dict[str, Any] = {
     "stop_at_targets": True,
     "tolerance": 1e-3,
     "checkpoint": "every call",
+    "past": {"x": [[0.5] * 4], "values": [[1.0, -1.0]]},
     "unit_sizes": {"level": 0.0, "f": 2.0, "h": [3.0], "width": [1.0] * 4},
     "curvature_scaling": "never",
     "judged": True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from zoviz.cli.build import make, open_store, spec
 from zoviz.cli.command import Command, say
@@ -36,6 +37,9 @@ Ctrl-C stops after the step in progress and keeps everything; a second Ctrl-C st
         parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="tag of the run; may be repeated")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         parser.add_argument(
+            "--past", metavar="FILE", help="points with known values: a table, NOMAD's cache, or the id of a run"
+        )
+        parser.add_argument(
             "--certify", action="store_true", help="measure by further calls how sure the answer is (zoviz certify)"
         )
         json_option(parser)
@@ -44,6 +48,8 @@ Ctrl-C stops after the step in progress and keeps everything; a second Ctrl-C st
         """Make the run, follow it to its end, and print the outcome."""
         problem, solver = make(args)
         store = None if args.no_store else open_store(args, create=True)
+        if args.past is not None and not Path(args.past).exists():
+            args.past = open_store(args).load(args.past)
         run = Run.of(spec(args, problem, solver).replaced(judged=isinstance(problem, Simulation)), store=store)
         watch = Watch(run, args.quiet)
         watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))

@@ -23,6 +23,7 @@ from zoviz.core.threads.stopwatch import Stopwatch
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.oracle.noise_watch import LEAST_BUDGET, NoiseWatch, unlike
+from zoviz.oracle.past import PastPoints
 from zoviz.oracle.value_source import FoundValues
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
@@ -74,6 +75,8 @@ class Answering(RunObserver):
         Whether the problem's noise was given, and need not be found out.
     always : bool
         Whether there is an answer of a run that was stopped, or that ended as no value was finite, too.
+    past : mapping, optional
+        Setting of the run.
 
     Attributes
     ----------
@@ -105,9 +108,12 @@ class Answering(RunObserver):
         tolerance: float | None,
         noise_is_known: bool = False,
         always: bool = False,
+        past: Mapping[str, Any] | None = None,
     ) -> None:
         self._problem, self._replicas, self._always = problem, replicas, always
         self.best, self._judge = BestPoint(tolerance, problem.domain), Judge(problem)
+        points = PastPoints.of(past, problem.domain)
+        self._past_start = None if points is None else points.best
         self._limited, self._max_calls = max_calls is not None, sys.maxsize if max_calls is None else max_calls
         # A person's own class of problems has no word for a noise that nobody knows.
         self._own = cast("Simulation", problem) if problem.partial else None
@@ -237,7 +243,7 @@ class Answering(RunObserver):
         problem, streams, xi = self._problem, Streams(self._seed, 1), None
         most = start.tries(problem, (self._max_calls - REPEATS - RETREATS) // self._replicas)
         kept: list[tuple[Array, Evaluation | Failure, np.ndarray | None]] = []
-        starts = start.candidates(problem, Streams(self._seed, self._replicas))
+        starts = start.candidates(problem, Streams(self._seed, self._replicas), self._past_start)
         for x, new in islice(starts, min(self._max_calls, 1 + most)):
             if not new[0]:
                 continue

@@ -23,6 +23,7 @@ class StudyKeywords(TypedDict, total=False):
 class RunKeywords(StudyKeywords, total=False):
     seed: int
     unit_sizes: Mapping[str, Any] | None
+    past: Any
     judged: bool
     label: str
     study: str

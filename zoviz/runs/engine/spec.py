@@ -13,6 +13,7 @@ from zoviz.core.configurable import SignatureOfParameters
 from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import ABSENT, Interval
 from zoviz.problems.base import Problem
+from zoviz.problems.past_points import past_points
 from zoviz.runs.engine.confidence import BUDGET, CONFIDENT, FIRST
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import BUDGETS, Limits
@@ -140,6 +141,13 @@ class RunSettings(SharedSettings):
         doc="Units to use instead of measuring them: the measured_units of another run.",
         metadata=ABSENT,
     )
+    past = param.Parameter(
+        default=None,
+        precedence=-1,
+        label="Past points",
+        doc="What is known from before: a file or a table of x, f and h, arrays, an Optuna study, or a stored run.",
+        metadata=ABSENT,
+    )
     judged = param.Boolean(
         default=False,
         precedence=-1,
@@ -195,6 +203,7 @@ class RunSpec(RunSettings):
     ) -> None:
         self.problem, self.solver = problem, solver
         self.schedule, self.resolved = tuple(Change(*change) for change in schedule), dict(resolved)
+        settings["past"] = past_points(settings.get("past"), problem)
         super().__init__(**settings)
 
     @property

@@ -12,6 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.oracle import Oracle
+from zoviz.oracle.past import PastPoints
 from zoviz.problems.base import Problem
 
 _SHARE, _FEWEST, _MOST = 4, 20, 100
@@ -27,9 +28,14 @@ def tries(problem: Problem, calls: int | None) -> int:
     return _MOST if calls is None else min(_MOST, max(_FEWEST, calls // _SHARE))
 
 
-def candidates(problem: Problem, streams: Streams) -> Iterator[tuple[Array, np.ndarray]]:
-    """Yield the problem's starts (R, n), then others in their place, and where they differ from earlier ones, (R,)."""
+def candidates(problem: Problem, streams: Streams, first: Array | None = None) -> Iterator[tuple[Array, np.ndarray]]:
+    """Yield the problem's starts (R, n), then others in their place, and where they differ from earlier ones, (R,).
+
+    Before all of them the ``first``, (n,), if there is one: a past point.
+    """
     x0 = np.array(problem.initial(streams), dtype=float)
+    if first is not None:
+        yield np.tile(first, (len(x0), 1)), np.ones(len(x0), dtype=bool)
     earlier = [x0]
     yield x0, np.ones(len(x0), dtype=bool)
     for attempt in range(1, _ATTEMPTS):
@@ -113,6 +119,10 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
     """
     starts = candidates(problem, streams)
     x0, everyone = next(starts)
+    if oracle.past is not None and oracle.past.best is not None:
+        x0, found = _best_known(oracle, oracle.past, np.tile(oracle.past.best, (len(x0), 1)), x0)
+        if found.all():
+            return x0, ""
     if not problem.partial:
         return x0, ""
     missing, tried = np.ones(len(x0), dtype=bool), np.zeros(len(x0), dtype=np.int64)
@@ -133,6 +143,15 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
     if missing.all():
         raise no_value(problem, int(tried.max()))
     return x0, _sentence(problem, tried, missing)
+
+
+def _best_known(oracle: Oracle, past: PastPoints, first: Array, x0: Array) -> tuple[Array, np.ndarray]:
+    """Return the better of two starts (R, n), the best past point and the problem's own, and whether it has a value."""
+    everyone = np.ones(len(x0), dtype=bool)
+    values = [oracle.probe(x, everyone).stacked for x in (first, x0)]
+    oracle.judge_past(values[0][0])
+    of_first, of_x0 = (past.merit(value) for value in values)
+    return np.where((of_first <= of_x0)[:, None], first, x0), np.isfinite(np.minimum(of_first, of_x0))
 
 
 def _sentence(problem: Problem, tried: np.ndarray, missing: np.ndarray) -> str:

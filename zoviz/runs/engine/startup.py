@@ -16,6 +16,7 @@ from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.base import chunks
 from zoviz.oracle import Oracle, Purpose
+from zoviz.oracle.past import PastPoints
 from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.runs.engine.spec import ALWAYS, UNDER_NOISE
@@ -158,9 +159,10 @@ def present(
     f likewise, once f(x^0) is subtracted, and without the second part; where nothing changes, by the value itself, or
     by 1 where it is 0, and where a row is all round-off. A constraint matters where it is 0, and on the way there it
     changes by |h_i(x^0)|, so by a quarter of that over a quarter of the way, if evenly: one that is flat around the
-    start would otherwise count a thousandfold where it is not. 5 calls per replica; where the budget does not cover
-    them, or constraints are to hold for every call, values stay as they are. The figures of the first start that is
-    defined serve every replica, so that its course does not depend on how many others follow.
+    start would otherwise count a thousandfold where it is not. 5 calls per replica, one
+    where past points tell the changes; where the budget does not cover them, or constraints are to hold for every call,
+    values stay as they are. The figures of the first start that is defined serve every replica, so that its course does
+    not depend on how many others follow.
 
     The oracle gets the sizes that tolerances are relative to, too: ``_row_sizes``.
 
@@ -178,23 +180,21 @@ def present(
     Benchmarks usually divide by max(1, |f(x0)|) instead. That leaves a problem in small units as it is, and
     it is blind to the part of f that matters where f carries a constant; changes see both.
     """
-    few = not oracle.affords(np.full(oracle.calls.shape, 2 + _PROBES)).all()  # a call is left for the method
+    past = oracle.past
+    known = past if past is not None and past.whole.sum() >= _PROBES else None
+    least = 2 + (_PROBES if known is None else 0)  # a call is left for the method
+    few = not oracle.affords(np.full(oracle.calls.shape, least)).all()
     if few or problem.keeps_rows:
         oracle.judge_by(np.ones(oracle.m))
         return present_again(problem, oracle, 0.0, 1.0, np.ones(oracle.m))
-    fixed = _fixed()
-    units = _coordinates(problem, fixed)
+    units = _coordinates(problem, _fixed())
     oracle.set_units(units)
-    base = units.inverse(x0)[:, None]
-    ends = units.domain.sample(fixed.uniform("units", _PROBES, oracle.n)[0])
-    values = oracle(np.concatenate([base, base + _REACH * (ends - base)], axis=1)).stacked
-    level, *others = values[int(np.argmax(np.isfinite(values[:, 0, 0])))]
-    level = np.nan_to_num(level)
-    change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
+    values, change = _probed(oracle, units, x0) if known is None else _compared(known, oracle, units, x0)
+    level = values[0]
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
     moves = change > _ROUND_OFF * np.abs(level)
     size = np.where(moves, change, size)
-    rows = np.stack([level, *others])[:, 1:]
+    rows = values[:, 1:]
     size[1:] = np.where(_is_round_off(rows), 1.0, np.maximum(size[1:], _REACH * np.abs(level[1:])))
     sizes = level[0], size[0], size[1:]
     oracle.set_units(units.with_values(*sizes), np.where(moves[1:], _row_sizes(rows, size[1:]), 0.0))
@@ -202,6 +202,32 @@ def present(
     looks = _pays(estimator, oracle, curvature_scaling)
     width = _evened(oracle, units.with_values(*sizes), x0) if looks else None
     return scaled if width is None else present_again(problem, oracle, *sizes, width)
+
+
+def _probed(oracle: Oracle, units: Units, x0: Array) -> tuple[Array, Array]:
+    """Return values (5, 1 + m) at the start and at probes around, and by how much they differ at most, (1 + m,)."""
+    base = units.inverse(x0)[:, None]
+    ends = units.domain.sample(_fixed().uniform("units", _PROBES, oracle.n)[0])
+    values = oracle(np.concatenate([base, base + _REACH * (ends - base)], axis=1)).stacked
+    level, *others = values[int(np.argmax(np.isfinite(values[:, 0, 0])))]
+    level = np.nan_to_num(level)
+    return np.stack([level, *others]), np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
+
+
+def _compared(past: PastPoints, oracle: Oracle, units: Units, x0: Array) -> tuple[Array, Array]:
+    """Return the same from one call, and past points of which the distances are most like those of probes.
+
+    Differences are stretched to such a distance.
+    """
+    base = units.inverse(x0)
+    value = oracle(base[:, None]).stacked[:, 0]
+    one = int(np.argmax(np.isfinite(value[:, 0])))
+    level = np.nan_to_num(value[one])
+    points, values = units.inverse(past.x[past.whole]), past.corrected[past.whole]
+    distance = np.maximum(np.abs(points - base[one]).max(axis=1), _TINY)
+    near = np.argsort(np.abs(np.log(distance / _REACH)), kind="stable")[:_PROBES]
+    change = np.abs(values[near] - level) * (_REACH / distance[near])[:, None]
+    return np.concatenate([level[None], values[near]]), change.max(axis=0)
 
 
 def _row_sizes(rows: Array, size: Array) -> Array:

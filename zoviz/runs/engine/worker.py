@@ -68,7 +68,7 @@ class Worker(RunHistory):
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
         self._infeasible, self._said, self._solver_ended = "", "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
-        self.unit_sizes, self.curvature_scaling = spec.unit_sizes, spec.curvature_scaling
+        self.unit_sizes, self.curvature_scaling, self.past = spec.unit_sizes, spec.curvature_scaling, spec.past
         self.iteration, self._asked, self.kept_seconds = 0, False, 0.0  # of the budget, for who goes on at its end
         self.clock = Stopwatch() if self.answering is None else self.answering.clock
         self.state, self.info, self.polished, self.constants = cast("Any", (None,) * 4)  # by which the rule chose
@@ -213,7 +213,8 @@ class Worker(RunHistory):
             outcome, self.ending = RunStatus.DIVERGED, Ending.NO_PROGRESS
         if self.ending in (Ending.BUDGET, Ending.TIME) and self._holds(self.confidence.solved):
             self.ending = Ending.SOLVED
-        remarks = self.guard.sentence, self._infeasible, self.noise.sentence, self._said
+        on_past = "" if self.oracle is None or self.oracle.past is None else self.oracle.past.sentence
+        remarks = self.guard.sentence, self._infeasible, self.noise.sentence, on_past, self._said
         self.message = " ".join(filter(None, [message, *self.opening, *remarks]))
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
@@ -255,6 +256,7 @@ class Worker(RunHistory):
             [observer.listener for observer in self.observers if observer.listener is not None],
             remembers=self.problem.noise == "deterministic",  # declared: what is unknown may turn out to be noise
             proceed=None if self.limits["seconds"] is None else self._check_time,
+            past=self.past,
         )
 
     @property

@@ -134,6 +134,27 @@ STUDIES = Table(
 )
 """What studies consist of, as JSON, and the process that is or was at work on each; their runs carry their names."""
 
+SESSIONS = Table(
+    "sessions",
+    METADATA,
+    Column("id", String(32), primary_key=True),
+    _filled("owner", String(200)),
+    _filled("created", Double),
+    _filled("settings", Text),
+    _filled("cancelled", Double),
+)
+"""Sessions of ask and tell: what each is made of, as JSON, and when it was cancelled, 0 where it was not."""
+
+TELLS = Table(
+    "tells",
+    METADATA,
+    Column("session", String(32), ForeignKey("sessions.id", ondelete="CASCADE"), primary_key=True),
+    _key("number", Integer),
+    _filled("time", Double),
+    *_blob(),
+)
+"""What was told in sessions, in order: points with their ids, and the values there."""
+
 PARTS = (RECIPES, JOURNAL, SEGMENTS, SNAPSHOTS, EVALUATIONS)
 """Tables of which every row belongs to a run."""
 

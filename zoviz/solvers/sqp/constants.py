@@ -49,6 +49,13 @@ class SQPConstants:
     chord: tuple[float, ...] = (1.0, 0.8, 0.5)  # shares of the way to where chords of constraints meet 0
     no_room: float = 1e-2  # the least such way
 
+    # Without noise: steps by models of past points, before differences
+    past_radius: float = 0.03  # the least first radius: points of differences lie closer together
+    past_kept: float = 0.25  # ratio of actual to promised decrease below which a step is a miss
+    past_misses: int = 2  # so many in a row end them
+    past_growth: float = 3.0  # of the radius after a good step,
+    past_shrink: float = 0.4  # and after a miss
+
     # Roughness and rounding
     line_calls: int = 6  # calls that measure roughness, besides the value at the line's first point
     doubtful: int = 3  # retreats after which it is measured

@@ -47,6 +47,8 @@ class Descent:
         Magnitudes that served the last fit.
     whole_design : bool
         Whether the next design has all its points, as those that are there tell too little of the curvature.
+    rich : bool
+        Whether the first design needs no more points than any other, as past ones may be there.
     """
 
     centre: Array
@@ -67,6 +69,7 @@ class Descent:
     fits: int = 0
     priors: list[Prior] = field(default_factory=list)
     whole_design: bool = False
+    rich: bool = False
 
     @classmethod
     def start(cls, centre: Array, m: int, radius: float, penalty: float, coarse: bool, stop: int) -> Descent:
@@ -91,7 +94,7 @@ class Descent:
         """Return how many points the next design has, and how often each is called."""
         n, size = space.n, self.design_size(context)
         if self.limited == 0:
-            whole = self.steps == 0 or self.whole_design
+            whole = (self.steps == 0 and not self.rich) or self.whole_design
             count = size if whole else max(n // 3 + 1, size - self.count_nearby(archive, space))
             return min(count, max(1, context.left - 2)), 1
         calls = max(1, self._noisy_calls(context) // 2)

@@ -109,9 +109,8 @@ class Exact:
             Ahead(np.empty((0, len(x))), np.empty((0, 1 + m))),
         )
 
-    def loop(self, space: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
+    def loop(self, space: Space, quantum: Callable[[Array, bool], Array], context: StepContext | None = None) -> Asks:
         """Ask for values, run after run, until they are found to be rough or rounded; return that step's context."""
-        context = None
         while True:
             context = yield from self._run(context, space, quantum)
             if self.verdict == "rough":
@@ -272,7 +271,7 @@ class Exact:
             while context.left < len(unknown) + more:
                 others = last_calls(run, self.best, self.best_value, context, space)
                 others = others if run.interior is None else run.interior.within(others)
-                self._keep_best(others, self._inside(others, (yield "last calls", others)), space)
+                self.keep_best(others, self._inside(others, (yield "last calls", others)), space)
                 context = yield
             values[~known] = yield from self._with_guesses(purpose, unknown, guesses, context, space)
         run.spent += len(values)
@@ -293,7 +292,7 @@ class Exact:
             batch = np.concatenate([points, guesses[:room]])
         values = yield purpose, batch
         context.used = True
-        self._keep_best(batch, self._inside(batch, values), space)
+        self.keep_best(batch, self._inside(batch, values), space)
         if len(batch) > len(points):
             self.ahead = self.ahead.add(batch[len(points) :], values[len(points) :])
         return values[: len(points)]
@@ -311,7 +310,8 @@ class Exact:
         run = self.run
         return points if run.interior is None else run.interior.line(run.x, run.value, points)
 
-    def _keep_best(self, points: Array, values: Array, space: Space) -> None:
+    def keep_best(self, points: Array, values: Array, space: Space) -> None:
+        """Take the best of points (q, n) with values (q, 1 + m) where it is better than the one so far."""
         best, best_value = best_of(self.best, self.best_value, points, values, space.tolerance)
         if not np.array_equal(best_value, self.best_value):
             self.best, self.best_value, self.best_run = best, best_value, self.runs
@@ -326,7 +326,7 @@ class Exact:
             points = self._line(derivatives.line_points(self.run.x, space, context.generator, spacing))
             values = yield "line", points
             context.used = True
-            self._keep_best(points, self._inside(points, values), space)
+            self.keep_best(points, self._inside(points, values), space)
             levels.append(derivatives.noise_level(np.concatenate([self.run.value[None], values])))
             rough = (levels[-1] > c.roughness * self.steepest) & (levels[-1] >= c.lasting * levels[0])
             if not rough.any():

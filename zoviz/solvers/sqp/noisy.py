@@ -23,6 +23,7 @@ import numpy as np
 
 from zoviz.core.ranking import best_of
 from zoviz.core.types import Array
+from zoviz.oracle.past import Known
 from zoviz.solvers.batches import ANEW
 from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import derivatives
@@ -35,6 +36,10 @@ from zoviz.solvers.sqp.race import Race
 from zoviz.solvers.sqp.regression import design
 from zoviz.solvers.sqp.situation import Asks, Space, StepContext, elsewhere
 
+Quantum = Callable[[Array, bool], Array]
+"""Returns the steps of rounded outputs (1 + m,), as ``Oracle.quantum`` does."""
+KnownUnder = Callable[[Array], Known | None]
+"""Returns the past points that may be believed, by the noise (1 + m,)."""
 _ROUND_OFF = 1e-12
 """Noise that is smaller beside the values is none."""
 
@@ -142,12 +147,12 @@ class Noisy:
             arm._learn_noise(box)
         return arm
 
-    def loop(self, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
+    def loop(self, box: Space, quantum: Quantum, known_under: KnownUnder = lambda noise: None) -> Asks:
         """Ask for values: at the start, then of designs and trials of descents, then of the candidates of races."""
         if self.repeats:  # the noise at the start
             context = yield ANEW
             yield from self._call("replicate", np.tile(self.x, (self.repeats, 1)), context, box)
-            self._learn_noise(box)
+            self._learn_start(box, known_under)
         context = None
         while not self.racing:  # descents, each of designs and trials
             context = context or (yield ANEW)
@@ -299,7 +304,15 @@ class Noisy:
             self.start_f = float(self.archive.means[0, 0])
         self._return(self.x)
 
-    def _learn_rounding(self, quantum: Callable[[Array, bool], Array], c: SQPConstants) -> None:
+    def _learn_start(self, box: Space, known_under: KnownUnder) -> None:
+        """Learn the noise, and join past points to the archive, whose models and designs then rest on them, too."""
+        self._learn_noise(box)
+        known = known_under(self.archive.noise * self.sizes)
+        if known is not None and self.archive.batches is None:
+            self._take(known.points, np.where(np.isfinite(known.values), known.values, np.inf) / self.sizes, False, box)
+            self.descent.rich = True
+
+    def _learn_rounding(self, quantum: Quantum, c: SQPConstants) -> None:
         """Take the steps that rounded outputs have by their newest values, as they grow with these."""
         if len(self.quantum):
             present = quantum(self.archive.means[-c.newest :] * self.sizes, True) / self.sizes

@@ -16,6 +16,7 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle, Purpose
+from zoviz.oracle.past import Known
 from zoviz.problems.base import Problem
 from zoviz.solvers import differences
 from zoviz.solvers.base import Searches
@@ -25,7 +26,8 @@ from zoviz.solvers.sqp import ahead
 from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.kept_rows import KeptRows
-from zoviz.solvers.sqp.noisy import Noisy
+from zoviz.solvers.sqp.known import steps_by_models
+from zoviz.solvers.sqp.noisy import KnownUnder, Noisy
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
 from zoviz.solvers.theory import Info
 
@@ -61,6 +63,7 @@ class Replica:
         space = _space(self.start, oracle)._replace(constants=constants)
         if not space.n:
             return
+        context = None
         if self.exact is None and self.noisy is None:
             context = yield ANEW
             exact = Exact.start(space.start, self.first, context.settings.penalty, space.kept)
@@ -69,14 +72,17 @@ class Replica:
             if not context.may_differ and np.array_equal(self.first, values[0]):
                 exact.ahead = exact.ahead.add(around, values[1:])
                 self.exact = exact
+                context.used = True
+                if (known := oracle.known) is not None:
+                    context = yield from steps_by_models(exact, _freed(known, oracle), context, space)
             else:
                 both = np.stack([self.first, values[0]])
                 self.noisy = Noisy.start(np.tile(space.start, (2, 1)), both, context, space)
         if self.exact is not None:
-            context = yield from self.exact.loop(space, oracle.quantum)
+            context = yield from self.exact.loop(space, oracle.quantum, context)
             self.noisy, self.exact = self._without_differences(self.exact, context, space, oracle), None
         if self.noisy is not None:
-            yield from self.noisy.loop(space, oracle.quantum)
+            yield from self.noisy.loop(space, oracle.quantum, _known_under(oracle))
 
     def _without_differences(self, exact: Exact, context: StepContext, space: Space, oracle: Oracle) -> Noisy:
         """Return the arm that goes on with a function that is rough or rounded."""
@@ -349,6 +355,23 @@ def _outputs(value: Evaluation) -> Array:
     """Return f and h side by side, +inf where a call gave no finite values."""
     values = value.stacked
     return np.where(np.isfinite(values).all(axis=-1, keepdims=True), values, np.inf)
+
+
+def _freed(known: Known, oracle: Oracle) -> Known:
+    """Return what is known with the variables alone that bounds do not fix."""
+    return known._replace(points=known.points[:, Box.of(oracle.domain).variable])
+
+
+def _known_under(oracle: Oracle) -> KnownUnder:
+    """Return what returns what is known and trusted, of free variables, by the noise (1 + m,)."""
+
+    def known(noise: Array) -> Known | None:
+        past = oracle.past
+        if past is None or past.best is None or not past.judge(noise, oracle.units) or oracle.known is None:
+            return None
+        return _freed(oracle.known, oracle)
+
+    return known
 
 
 def _space(start: Array, oracle: Oracle) -> Space:

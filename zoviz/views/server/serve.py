@@ -12,6 +12,7 @@ from typing import Any
 
 import panel as pn
 
+from zoviz.ask_tell.kept_sessions import KeptSessions
 from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.store import Store
@@ -62,7 +63,10 @@ def serve(problem: Problem | None, store: Store | None, settings: ServerSettings
         port=port,
         address=settings.address,
         websocket_origin=[f"{settings.address}:{port}", f"localhost:{port}", *settings.allow_origin],
-        extra_patterns=[(HEALTH, HealthHandler, {"live_runs": live_runs, "probe": StoreProbe(store)})],
+        extra_patterns=[
+            (HEALTH, HealthHandler, {"live_runs": live_runs, "probe": StoreProbe(store)}),
+            *(_api(store, settings, port) if settings.api else ()),
+        ],
         use_xheaders=settings.behind_proxy,
         session_token_expiration=_COMES_BACK,
         show=show,
@@ -72,6 +76,25 @@ def serve(problem: Problem | None, store: Store | None, settings: ServerSettings
     _end_by_signal(server, live_runs, settings.grace)
     server.start()
     server.io_loop.start()
+
+
+def _api(store: Store | None, settings: ServerSettings, port: int) -> list[Any]:
+    """Return the addresses of ask and tell over HTTP, and say which token they take.
+
+    Raises
+    ------
+    ValueError
+        Without a store, where nothing could be kept.
+    """
+    from zoviz.views.server.sessions_api import PREFIX, patterns
+
+    if store is None:
+        raise ValueError("Expected a store with --api, where values are kept, got --no-store: leave it out.")
+    token = settings.api_token or secrets.token_urlsafe(24)
+    where = f"http://{settings.address}:{port}{PREFIX}"
+    said = "the token that was given" if settings.api_token else f"the token {token}"
+    logging.getLogger("zoviz").warning("Ask and tell is at %s with %s.", where, said)
+    return patterns(KeptSessions(store), token)
 
 
 def _secrets(settings: ServerSettings) -> dict[str, Any]:

@@ -60,6 +60,10 @@ class ServerSettings(param.Parameterized):
         doc="memory in use, in GiB, above which no run starts",
         label="GIB",
     )
+    api = param.Boolean(default=False, doc="offer ask and tell over HTTP under /api; needs a store")
+    api_token = param.String(
+        default=None, allow_None=True, doc="token that callers of /api need; by default a new one", label="TOKEN"
+    )
     grace = param.Number(
         default=10.0,
         bounds=(0, None),

@@ -1,0 +1,67 @@
+"""Past points: which of them are whole, which is the best, and when they are trusted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.core.sets import Box
+from zoviz.oracle.past import PastPoints
+
+BOX = Box(np.zeros(2), np.ones(2))
+X = np.array([[0.1, 0.1], [0.2, 0.2], [0.3, 0.3], [0.4, 0.4], [2.0, 0.5]])
+VALUES = np.array([[1.0, 1.0], [3.0, -1.0], [2.0, -1.0], [np.nan, np.nan], [0.0, -1.0]])
+
+
+def past(values: np.ndarray = VALUES, m: int = 1) -> PastPoints:
+    points = PastPoints.of({"x": X, "values": values}, BOX, m)
+    assert points is not None
+    return points
+
+
+def test_points_outside_the_bounds_are_left_out_and_the_best_is_feasible() -> None:
+    points = past()
+    assert len(points.x) == 4
+    assert points.best is not None
+    assert points.best.tolist() == [0.3, 0.3]
+
+
+def test_columns_of_constraints_that_are_missing_are_not_known() -> None:
+    points = past(VALUES[:, :1])
+    assert not points.whole.any()
+    assert points.best is None
+    assert "none has all values" in points.sentence
+
+
+def test_more_constraints_than_the_problem_has_are_refused() -> None:
+    with pytest.raises(ValueError, match="f and 0 constraints"):
+        past(m=0)
+
+
+def test_nothing_is_known_where_there_is_no_table_or_none_of_it_in_the_bounds() -> None:
+    assert PastPoints.of(None, BOX, 1) is None
+    assert PastPoints.of({"x": X[4:], "values": VALUES[4:]}, BOX, 1) is None
+
+
+def test_a_fresh_value_that_differs_ends_the_trust_and_shifts_the_others() -> None:
+    points = past()
+    points.compare(np.array([2.0, -1.0]))
+    assert points.judge()
+    points.compare(np.array([2.5, -1.0]))
+    assert not points.judge()
+    assert points.corrected[0].tolist() == [1.5, 1.0]
+    assert "none of them counts as a value" in points.sentence
+
+
+def test_under_noise_a_value_may_differ_by_some_standard_deviations() -> None:
+    points = past()
+    points.compare(np.array([2.5, -1.0]))
+    assert points.judge(np.array([0.1, 0.1]))
+    assert not points.judge(np.array([0.01, 0.01]))
+
+
+def test_repeats_at_the_best_point_count_by_their_mean() -> None:
+    repeated = PastPoints.of({"x": X[[2, 2]], "values": np.array([[1.0, -1.0], [3.0, -1.0]])}, BOX, 1)
+    assert repeated is not None
+    repeated.compare(np.array([2.0, -1.0]))
+    assert repeated.judge()

@@ -1,0 +1,72 @@
+"""Steps by models of past points: they come before differences, and end where they do not keep what they promise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import BlackBox, Run
+from zoviz.core.types import Array
+
+N = 4
+X = np.random.default_rng(2).uniform(-1.0, 1.0, (60, N))
+
+
+def bowl(x: Array) -> tuple[float, float]:
+    return float(((x - 0.3) ** 2 * np.arange(1, N + 1)).sum()), float(1.0 - x.sum())
+
+
+def run(past: object, calls: int, **settings: object) -> tuple[Run, list[Array]]:
+    points: list[Array] = []
+
+    def function(x: Array) -> tuple[float, float]:
+        points.append(x.copy())
+        return bowl(x)
+
+    problem = BlackBox(function, bounds=[(-1, 1)] * N, x0=[-0.5] * N, joint=True, m=1, noise="deterministic")
+    made = Run(problem, "ZOSQP", replicas=1, calls=calls, past=past, **settings)
+    made.run()
+    return made, points
+
+
+def values(factor: float = 1.0) -> Array:
+    return factor * np.array([bowl(x) for x in X])
+
+
+def test_models_of_quadratic_functions_find_the_minimum_in_a_few_calls() -> None:
+    warm, points = run((X, values()), 20)
+    cold, _ = run(None, 20)
+    lowest = run(None, 300)[0].result.best_fun[0]
+    assert warm.result.best_fun[0] - lowest < 1e-3 < cold.result.best_fun[0] - lowest
+    assert np.abs(points[3] - points[2]).max() > 1e-3, "a step by models, no difference"
+
+
+def test_values_that_are_all_too_large_still_tell_where_to_call() -> None:
+    warm, _ = run((X, values(1.2)), 14)
+    cold, _ = run(None, 14)
+    assert warm.result.best_fun[0] < cold.result.best_fun[0]
+    assert "none of them counts" in warm.message
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_values_without_sense_cost_a_few_calls(seed: int) -> None:
+    nonsense = np.random.default_rng(seed).standard_normal((len(X), 2))
+    warm, _ = run((X, nonsense), 200)
+    cold, _ = run(None, 200)
+    assert warm.result.best_fun[0] == pytest.approx(cold.result.best_fun[0], abs=1e-6)
+
+
+def test_failed_calls_are_avoided() -> None:
+    known = values()
+    known[X[:, 0] > 0.5] = np.nan
+    warm, points = run((X, known), 60)
+    assert np.array(points)[:, 0].max() < 0.9
+    assert warm.result.success[0]
+
+
+def test_fixed_variables_are_left_out() -> None:
+    problem = BlackBox(bowl, bounds=[(-1, 1)] * 3 + [(0.25, 0.25)], x0=[-0.5] * 3 + [0.25], joint=True, m=1)
+    fixed = X.copy()
+    fixed[:, 3] = 0.25
+    made = Run(problem, "ZOSQP", replicas=1, calls=40, past=(fixed, np.array([bowl(x) for x in fixed])))
+    assert made.run().success[0]

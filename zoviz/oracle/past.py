@@ -1,0 +1,144 @@
+"""Points with values from before a run: one may begin it, and its models may rest on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.ranking import ON_BOUNDARY
+from zoviz.core.sets import Set
+from zoviz.core.types import Array, Evaluation
+from zoviz.core.units import Units
+
+_SAME, _ROUND_OFF = 1e-3, 1e-9
+"""A past value and a fresh one at a point are the same up to this share of it (a table may be printed with few digits,
+in x too), and up to this share of what the table's values range over."""
+_ERRORS = 5.0
+"""Standard deviations of their difference by which they may differ under noise: the best of many was a lucky one."""
+_VIOLATION = 10.0
+"""Price of a violation over that of f, each in units of its spread over the table."""
+
+
+class Known(NamedTuple):
+    """What is known of points (N, n) as a solver sees them: values (N, 1 + m), f first, and whether these are trusted.
+
+    Those that are not trusted are shifted to agree with a fresh call at one of them: their differences may still tell
+    where to call next.
+    """
+
+    points: Array
+    values: Array
+    trusted: bool
+
+
+class PastPoints:
+    """Points with values from before a run, which are trusted until a fresh call at one of them gives others.
+
+    Parameters
+    ----------
+    x : Array, shape (N, n)
+    values : Array, shape (N, 1 + m)
+        f and h side by side, in the user's units; NaN where one is not known, and for f where the call failed.
+
+    Attributes
+    ----------
+    trusted : bool
+    shift : Array, shape (1 + m,)
+        By how much the fresh value at ``best`` is larger; 0 before there is one.
+    """
+
+    def __init__(self, x: Array, values: Array) -> None:
+        self.x, self.values, self.trusted = x, values, True
+        self.shift = np.zeros(values.shape[1])
+
+    @classmethod
+    def of(cls, setting: Mapping[str, Any] | None, domain: Set, m: int | None = None) -> PastPoints | None:
+        """Return the points of a run's setting ``past`` that lie in the domain; None where there are none.
+
+        Columns of constraints that the table does not have are not known.
+
+        Raises
+        ------
+        ValueError
+            For more constraints than the problem has.
+        """
+        if setting is None:
+            return None
+        x, values = (np.asarray(setting[name], dtype=float) for name in ("x", "values"))
+        if m is not None and (missing := 1 + m - values.shape[1]):
+            if missing < 0:
+                raise ValueError(f"Expected past points with f and {m} constraints, got {values.shape[1]} values each.")
+            values = np.column_stack([values, np.full((len(values), missing), np.nan)])
+        inside = domain.contains(x, ON_BOUNDARY)
+        return cls(x[inside], values[inside]) if inside.any() else None
+
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """The rows of which every value is known, (N,) of bool."""
+        return np.asarray(np.isfinite(self.values).all(axis=1))
+
+    @cached_property
+    def best(self) -> Array | None:
+        """The point (n,) of the least ``merit``; None where no row is whole."""
+        x, values = self.x[self.whole], self.values[self.whole]
+        return x[int(np.argmin(self.merit(values)))] if len(x) else None
+
+    def merit(self, values: Array) -> Array:
+        """Return f and a price on violations, in units of their spread over the table, of values (k, 1 + m), (k,)."""
+        low, high = np.quantile(self.values[self.whole], [0.25, 0.75], axis=0)
+        values = values / np.where(high > low, high - low, 1.0)
+        merit = values[:, 0] + _VIOLATION * np.maximum(values[:, 1:], 0.0).sum(axis=1)
+        return np.where(np.isfinite(merit), merit, np.inf)
+
+    @property
+    def corrected(self) -> Array:
+        """The values, shifted where they are not trusted."""
+        return self.values if self.trusted else self.values + self.shift
+
+    @property
+    def _at_best(self) -> Array:
+        """The mean of the values at the best point, (1 + m,)."""
+        mean: Array = self.values[(self.x == self.best).all(axis=1) & self.whole].mean(axis=0)
+        return mean
+
+    def compare(self, value: Array) -> None:
+        """Take in the fresh value (1 + m,) at the best point."""
+        self.shift = np.where(np.isfinite(value), value - self._at_best, 0.0)
+
+    def judge(self, noise: Array | float = 0.0, units: Units | None = None) -> bool:
+        """Return whether the values are trusted, with noise of these standard deviations (1 + m,), in these units."""
+        size = 1.0 if units is None else np.append(units.f, units.h)
+        usual = np.ptp(self.values[self.whole], axis=0)
+        limit = _SAME * np.abs(self._at_best) + _ROUND_OFF * usual + _ERRORS * np.sqrt(2.0) * noise * size
+        self.trusted = bool((np.abs(self.shift) <= limit).all())
+        return self.trusted
+
+    def seen(self, units: Units | None) -> Known | None:
+        """Return what is known in these units; None where no row is whole."""
+        if self.best is None:
+            return None
+        points, value = self.x, Evaluation(self.corrected[:, 0], self.corrected[:, 1:])
+        if units is not None:
+            points, value = units.inverse(points), units.value(value)
+        return Known(points, value.stacked, self.trusted)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what a fresh call has shown, as checkpoints hold it."""
+        return {"shift": self.shift.copy(), "trusted": self.trusted}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Take over a ``snapshot``."""
+        self.shift, self.trusted = snapshot["shift"].copy(), snapshot["trusted"]
+
+    @property
+    def sentence(self) -> str:
+        """The sentence on what became of them."""
+        count = f"{len(self.x)} past point{'s' * (len(self.x) > 1)}"
+        if self.best is None:
+            return f"Of {count} none has all values: they only tell where calls fail."
+        if self.trusted:
+            return f"{count[0].upper()}{count[1:]} were known."
+        return f"A fresh call at one of {count} gave other values: none of them counts as a value."
