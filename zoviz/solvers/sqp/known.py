@@ -39,7 +39,7 @@ def steps_by_models(exact: Exact, known: Known, context: StepContext, box: Space
             break
         archive, descent.centre = archive._replace(pairs=archives.detected_pairs(archive, c)), x
         ahead = descent.predict(archive, space, 0.0)
-        promise = _merit(value, descent) - _merit(ahead.values, descent)
+        promise = _merit(value, descent, c.past_price) - _merit(ahead.values, descent, c.past_price)
         decrease, new = -np.inf, np.full(len(sizes), np.inf)
         if promise > c.tiny_decrease and archive.find(ahead.point) < 0:
             (new,) = yield "trial", ahead.point[None]
@@ -47,7 +47,7 @@ def steps_by_models(exact: Exact, known: Known, context: StepContext, box: Space
             exact.keep_best(ahead.point[None], new[None], box)
             exact.failures = exact.failures.add(ahead.point[None], new[None])
             archive, _ = archives.add(archive, ahead.point[None], new[None] / sizes)
-            decrease = _merit(value, descent) - _merit(new / sizes, descent)
+            decrease = _merit(value, descent, c.past_price) - _merit(new / sizes, descent, c.past_price)
         missed = not decrease > c.past_kept * promise
         misses = misses + 1 if missed else 0
         if missed or (decrease > c.good * promise and ahead.length > c.good):
@@ -75,5 +75,6 @@ def _first_radius(archive: Archive, x: Array, box: Space) -> float:
     return max(float(distance[: 2 * box.n + 3][-1]) / c.within, c.past_radius)
 
 
-def _merit(values: Array, descent: Descent) -> float:
-    return float(values[0] + descent.penalty * np.maximum(values[1:], 0.0).sum())
+def _merit(values: Array, descent: Descent, least: float) -> float:
+    """Return f and a price on violations, the descent's or a higher one: what follows begins outside otherwise."""
+    return float(values[0] + max(descent.penalty, least) * np.maximum(values[1:], 0.0).sum())
