@@ -40,7 +40,7 @@ def played(
     next(loop)
     while True:
         try:
-            purpose, points = loop.send(context(spent))
+            purpose, points, *_ = loop.send(context(spent))
             anew = loop.send(function(points))
         except StopIteration:
             return

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,14 @@ class Unanswered(BaseException):
     """Raised where a step needs a value that is not there yet; no ``except Exception`` may stop it."""
 
 
+class PointAhead(NamedTuple):
+    """A point of a later question, with the number of its evaluation, and its values (width,) once they are given."""
+
+    x: Array
+    id: int
+    values: Array | None = None
+
+
 class Answers:
     """A source of the values that the caller has given since the present step began.
 
@@ -32,12 +40,17 @@ class Answers:
         What is to be told next.
     width : int
         Numbers a point that it asks for.
+    ids : ndarray of int, shape (k,)
+        The numbers of its k points among all evaluations.
     open : ndarray of bool, shape (k,)
-        Which of its k points have no values yet.
+        Which of them have no values yet.
+    ahead : list of PointAhead
+        The points of later questions.
     """
 
     def __init__(self) -> None:
-        self._log = Log()
+        self._log, self._count = Log(), 0
+        self.ahead: list[PointAhead] = []
         self.begin()
 
     @property
@@ -55,6 +68,7 @@ class Answers:
         self.question: Question | None = None
         self.width = 0
         self.open, self._values = np.zeros(0, dtype=bool), np.empty((0, 0))
+        self.ids = np.zeros(0, dtype=np.int64)
 
     def tell(self, rows: np.ndarray, values: Array) -> bool:
         """Add values (j, width) at some of the question's points, and return whether it is answered by them.
@@ -74,6 +88,11 @@ class Answers:
         self._log.append(question.ordinal, Entry(question.points, self._values, "", question.kind))
         return True
 
+    def tell_ahead(self, ids: Sequence[int], values: Array) -> None:
+        """Keep values (j, width) of evaluations ahead, by their numbers, until a question has these points."""
+        given = dict(zip(ids, values, strict=True))
+        self.ahead = [one._replace(values=given.get(one.id, one.values)) for one in self.ahead]
+
     def values(
         self,
         question: Question,
@@ -89,12 +108,36 @@ class Answers:
             )
         entry = self._log.get(question.ordinal, question.points, question.kind)
         if entry is None:
-            # Copies: the solver may go on with its arrays before the answer comes.
-            self.question = question._replace(places=tuple(place.copy() for place in question.places))
-            self.width, self.open = width, np.ones(len(question.points), dtype=bool)
-            self._values = np.empty((len(question.points), width))
-            raise Unanswered
+            self._note(question, width)
+            if not self.tell(np.zeros(0, dtype=np.intp), np.empty((0, width))):
+                raise Unanswered
+            self.question = None  # all was known ahead
+            return self._values
         return entry.values
+
+    def _note(self, question: Question, width: int) -> None:
+        """Note a question, with the values that are known already, and the points ahead."""
+        # Copies: the solver may go on with its arrays before the answer comes.
+        self.question = question._replace(places=tuple(place.copy() for place in question.places))
+        points, self.width = question.points, width
+        known = [self._begun(x) for x in points]
+        self.ids = np.array([self._next() if one is None else one.id for one in known], dtype=np.int64)
+        self.open = np.array([one is None or one.values is None for one in known])
+        self._values = np.full((len(points), width), np.nan)
+        for row, one in zip(self._values, known, strict=True):
+            if one is not None and one.values is not None:
+                row[:] = one.values
+        self.ahead += [PointAhead(x.copy(), self._next()) for x in question.ahead]
+
+    def _begun(self, x: Array) -> PointAhead | None:
+        """Take the point (n,) from those ahead, if it is one of them."""
+        places = (i for i, one in enumerate(self.ahead) if np.array_equal(one.x, x))
+        place = next(places, None)
+        return None if place is None else self.ahead.pop(place)
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count - 1
 
 
 class ReplayingWorker(Worker):

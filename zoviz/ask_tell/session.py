@@ -215,8 +215,19 @@ class AskTell:
         batch, answers = self._question_batch(), self._worker.answers
         return batch if answers.open.all() else batch.take(answers.open)
 
+    def ahead(self) -> Batch:
+        """Return the points that later batches have, as far as they are known, for workers that have nothing to do.
+
+        They may be told before they are asked for, and need not be: points and results are the same. There are some
+        where the method has ``parallel_calls`` and values are noisy.
+        """
+        points = [one for one in self._worker.answers.ahead if one.values is None]
+        ids = np.array([one.id for one in points], dtype=np.int64)
+        x = np.array([one.x for one in points]).reshape(len(points), self._worker.problem.domain.n)
+        return Batch(x, ids, np.zeros_like(ids), np.zeros(0, dtype=np.int64))
+
     def tell(self, batch: Batch, f: ArrayLike, h: ArrayLike | None = None) -> None:
-        """Give the values at a batch of ``ask``, or at a part of it, in any order: ``batch.take(rows)``.
+        """Give the values at a batch of ``ask`` or ``ahead``, or at a part of it, in any order: ``batch.take(rows)``.
 
         The solver goes on once all that it has asked for is told.
 
@@ -239,19 +250,33 @@ class AskTell:
         Exception
             What ends a ``Run``, e.g. ``OracleError`` where every replica is frozen.
         """
-        rows, m = self._rows(batch), self._worker.answers.width - 1
+        answers, early = self._worker.answers, self._is_ahead(batch)
+        rows, m = np.arange(len(batch.ids)) if early else self._rows(batch), answers.width - 1
         count = len(rows)
         objective = _numbers(f, "f", (count,)).reshape(count, 1)
         constraints = _numbers(np.empty((count, 0)) if h is None else h, "h", (count, m)).reshape(count, m)
-        if self._worker.answers.tell(rows, np.concatenate([objective, constraints], axis=1)):
+        values = np.concatenate([objective, constraints], axis=1)
+        if early:
+            answers.tell_ahead(batch.ids.tolist(), values)
+        elif answers.tell(rows, values):
             self._proceed()
+
+    def _is_ahead(self, batch: Batch) -> bool:
+        """Return whether a batch is of points ahead, each once."""
+        if not isinstance(batch, Batch) or not len(batch.ids):
+            return False
+        known = self.ahead()
+        same = np.asarray(batch.ids)[:, None] == known.ids
+        if not same.any(axis=1).all() or same.sum(axis=0).max() > 1:
+            return False
+        return np.array_equal(batch.x, known.x[same.argmax(axis=1)])
 
     def _question_batch(self) -> Batch:
         """Return all points of the present question, told or not."""
         question = self.question
         points, none = question.points, np.zeros(0, dtype=np.int64)
         seeds = question.seeds if self._worker.problem.seeds else none
-        return Batch(points, question.ordinal + np.arange(len(points)), question.replicas, seeds)
+        return Batch(points, self._worker.answers.ids, question.replicas, seeds)
 
     def _rows(self, batch: Batch) -> np.ndarray:
         """Return the places of a batch among the points of the present question, shape (q,).
@@ -264,10 +289,11 @@ class AskTell:
         request, is_open = self._question_batch(), self._worker.answers.open
         if not isinstance(batch, Batch):
             raise ValueError(f"Expected the batch of ask() first, then f and h, got {batch!r:.80} as batch.")
-        rows = np.asarray(batch.ids) - request.ids[0]
-        outside = (rows < 0) | (rows >= len(is_open))
-        if outside.any() or not is_open[rows].all() or len(np.unique(rows)) < len(rows):
-            first, last = request.ids[[0, -1]]
+        ids = np.asarray(batch.ids)
+        same = ids[:, None] == request.ids
+        rows = same.argmax(axis=1)
+        if not same.any(axis=1).all() or not is_open[rows].all() or len(np.unique(rows)) < len(rows):
+            first, last = request.ids.min(), request.ids.max()
             raise ValueError(
                 f"Expected points that are open, each once, of ids {first} to {last}, got ids {_some(batch.ids)}: tell "
                 "what the last ask() gave, every point once."

@@ -19,6 +19,7 @@ from zoviz.core.errors import OracleError, described
 from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Evaluation
 from zoviz.evaluation.function_call import Failure, FunctionCall, Task
+from zoviz.evaluation.task_queue import TaskQueue
 from zoviz.evaluation.worker_processes import WorkerProcesses
 
 Workers: TypeAlias = int | Executor | Callable[..., Iterable[Any]]
@@ -41,6 +42,8 @@ class Evaluator:
     def __init__(self, workers: Workers | None, timeout: float | None, threads: bool = False) -> None:
         self._workers, self._timeout, self._threads = workers, timeout, threads
         self._processes: WorkerProcesses | None = None
+        self._launches: _Threads | None = None
+        self._futures: dict[int, tuple[Any, Any]] = {}  # of calls ahead: task and future by the task's identity
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._workers, self._timeout, self._threads)
@@ -50,21 +53,33 @@ class Evaluator:
         """The number of workers; 1 for an executor and for -1, so that points do not depend on the machine."""
         return self._workers if isinstance(self._workers, int) and self._workers > 1 else 1
 
-    def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
-        """Yield the index and the outcome of each point, as they come; close it where it is not read to the end."""
+    def outcomes(
+        self, call: Callable[[Any], Any], points: Sequence[Any], ahead: Sequence[Any] = ()
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yield the index and the outcome of each point, as they come; close it where it is not read to the end.
+
+        Parameters
+        ----------
+        call : callable
+        points : sequence
+        ahead : sequence
+            Points that a later batch has, the same objects: workers that have nothing else to do begin with them. A
+            function that is called as ``map`` is, and this thread, do not.
+        """
         workers = self._workers
         if hasattr(workers, "submit"):
-            return _released(_by_executor(workers, call, points))
+            return _released(_by_executor(workers, call, points, ahead, self._futures))
         if callable(workers):
             return _released(_by_map(workers, call, points))
         count = (os.cpu_count() or 1) if workers == -1 else int(cast(int, workers or 1))
         if count == 1 and self._timeout is None:
             return _released(_by_map(map, call, points))
         if self._threads:
-            return _by_threads(count, call, points)
+            self._launches = self._launches or _Threads(count)
+            return self._launches.answers(call, points, ahead)
         if self._processes is None:
             self._processes = WorkerProcesses(call, count, self._timeout)
-        return self._processes.answers(points)
+        return self._processes.answers(points, ahead)
 
     def once(self, call: FunctionCall, task: Task) -> Evaluation | Failure:
         """Return the outcome of a task that is not repeated, by the user's executor or here."""
@@ -82,10 +97,12 @@ class Evaluator:
             processes.close()
 
     def close(self) -> None:
-        """End the processes; the next evaluation starts new ones."""
+        """End the processes, and drop the calls ahead; the next evaluation starts new ones."""
         if self._processes is not None:
             self._processes.close()
-            self._processes = None
+        self._processes = self._launches = None
+        while self._futures:
+            self._futures.popitem()[1][1].cancel()
 
 
 def _released(outcomes: Generator[tuple[int, Any], None, None]) -> Generator[tuple[int, Any], None, None]:
@@ -95,9 +112,15 @@ def _released(outcomes: Generator[tuple[int, Any], None, None]) -> Generator[tup
 
 
 def _by_executor(
-    executor: Any, call: Callable[[Any], Any], points: Sequence[Any]
+    executor: Any,
+    call: Callable[[Any], Any],
+    points: Sequence[Any],
+    ahead: Sequence[Any],
+    early: dict[int, tuple[Any, Any]],
 ) -> Generator[tuple[int, Any], None, None]:
     """Yield outcomes as they come from anything with ``submit``; cancel what is no longer needed.
+
+    The calls ahead are submitted after the batch's, and kept in ``early`` for the batch that has their points.
 
     Raises
     ------
@@ -108,9 +131,11 @@ def _by_executor(
     second_tries: set[int] = set()
     is_dask = type(executor).__module__.startswith("distributed.")
 
-    def submit(i: int) -> Any:
+    def submit(point: Any) -> Any:
         # A name of its own: Dask takes two tasks with equal arguments for one, and noise would be the same twice.
-        future = executor.submit(_answer, call, points[i], uuid4().hex)
+        return executor.submit(_answer, call, point, uuid4().hex)
+
+    def watched(i: int, future: Any) -> Any:
         future.add_done_callback(lambda _: finished.put(i))
         return future
 
@@ -122,14 +147,15 @@ def _by_executor(
             # What it cannot pickle must not get into its queue: before Python 3.12.8, shutdown may then never return
             # (python/cpython#125451).
             ForkingPickler.dumps(call)
-        for i in range(len(points)):
-            futures.append(submit(i))
+        for i, point in enumerate(points):
+            futures.append(watched(i, early.pop(id(point))[1] if id(point) in early else submit(point)))
+        early.update((id(point), (point, submit(point))) for point in ahead)
         left = len(points)
         while left:
             i = finished.get()
             if is_dask and i not in second_tries and _is_lost(futures[i]):
                 second_tries.add(i)
-                futures[i] = submit(i)
+                futures[i] = watched(i, submit(points[i]))
                 continue
             left -= 1
             yield i, _result(futures[i])
@@ -182,37 +208,42 @@ def _result(future: Any) -> Any:
         return Failure(OracleError(f"Expected a value, got the end of the worker processes: {story}."))
 
 
-def _by_threads(
-    count: int, call: Callable[[Any], Any], points: Sequence[Any]
-) -> Generator[tuple[int, Any], None, None]:
-    """Yield outcomes as they come from threads of this batch; a thread goes on once its outcome has been read.
+class _Threads:
+    """A thread for each call, so many at a time; another begins once an outcome has been read.
 
     A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
     threads would go on while nobody knows yet what they have found.
+
+    Parameters
+    ----------
+    count : int
     """
-    # Indices go to the threads by one queue, outcomes come back by the other: nothing else is shared.
-    waiting: SimpleQueue[int | None] = SimpleQueue()
-    results: SimpleQueue[tuple[int, Any]] = SimpleQueue()
-    count = min(count, len(points))
 
-    def work() -> None:
-        while (i := waiting.get()) is not None:
+    def __init__(self, count: int) -> None:
+        self._free, self._queue = count, TaskQueue()
+        self._results: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+
+    def answers(
+        self, call: Callable[[Any], Any], points: Sequence[Any], ahead: Sequence[Any]
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yield outcomes as they come."""
+
+        def work(number: int, point: Any) -> None:
             try:
-                results.put((i, call(points[i])))
+                self._results.put((number, call(point)))
             except Exception as error:  # whatever it is: who waits for this outcome would wait for ever
-                results.put((i, Failure(error)))
+                self._results.put((number, Failure(error)))
 
-    for i in range(count):
-        threading.Thread(target=work, daemon=True, name="zoviz-launch").start()
-        waiting.put(i)
-    try:
-        for i in range(count, count + len(points)):
-            yield results.get()
-            if i < len(points):
-                waiting.put(i)
-    finally:
-        for _ in range(count):
-            waiting.put(None)
+        yield from self._queue.begin(points, ahead)
+        while self._queue.unanswered:
+            while self._free and self._queue.waiting:
+                number = self._queue.next()
+                arguments = number, self._queue.task(number)
+                threading.Thread(target=work, args=arguments, daemon=True, name="zoviz-launch").start()
+                self._free -= 1
+            number, outcome = self._results.get()
+            self._free += 1
+            yield from self._queue.finish(number, outcome)
 
 
 def _by_map(

@@ -20,7 +20,6 @@ import sys
 import time
 import warnings
 import weakref
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -31,13 +30,14 @@ from zoviz.core.errors import OracleError
 from zoviz.evaluation.fork_server import use_own_fork_server
 from zoviz.evaluation.function_call import Failure, Task, at
 from zoviz.evaluation.surroundings import Surroundings
+from zoviz.evaluation.task_queue import TaskQueue
 from zoviz.evaluation.worker_main import serve
 
 START_SECONDS = 60.0
 """Seconds after which a process that has not imported the functions is taken never to do so."""
 
 _GREETING = -1
-"""The task of a process that has yet to say that it could import the functions; others are indices of points."""
+"""The task of a process that has yet to say that it could import the functions; others are numbers of calls."""
 
 
 class _Refused(Exception):
@@ -60,11 +60,13 @@ class WorkerProcesses:
         self._call, self._count, self._timeout = call, count, timeout
         self._processes: list[_WorkerProcess] = []
         self._shipment: tuple[str, Any] | None = None
+        self._queue = TaskQueue()
         self._finalizer = weakref.finalize(self, _end, self._processes, os.getpid())
 
     def close(self) -> None:
         """End all processes; the next use starts new ones."""
         _end(self._processes, os.getpid())
+        self._queue = TaskQueue()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._call, self._count, self._timeout)
@@ -73,44 +75,55 @@ class WorkerProcesses:
         """Return what the call returned at each point (n,), in order; raises as ``answers`` does."""
         return [answer for _, answer in sorted(self.answers(points), key=lambda pair: pair[0])]
 
-    def answers(self, points: Sequence[Task]) -> Generator[tuple[int, Any], None, None]:
+    def answers(self, points: Sequence[Task], ahead: Sequence[Task] = ()) -> Generator[tuple[int, Any], None, None]:
         """Yield the index of each point (n,) and what the call returned there, as they come.
+
+        Parameters
+        ----------
+        points : sequence
+        ahead : sequence
+            Points that a later batch has, the same objects: processes that have nothing else to do begin with them.
 
         Raises
         ------
         OracleError
             Where the functions cannot be brought into a process.
         """
-        waiting, unanswered = deque(range(len(points))), len(points)
+        answers = self._queue.begin(points, ahead)
         try:
-            while unanswered:
-                self._start(len(waiting))
-                for member in self._processes:
-                    if member.task is None and waiting:
-                        member.give(waiting.popleft(), points, self._timeout)
-                answers: list[tuple[int, Any]] = []
+            while True:
+                yield from answers
+                if not self._queue.unanswered:
+                    return
+                self._give()
+                answers = []
                 try:
-                    self._collect(points, answers)
+                    self._collect(answers)
                 except _Refused as refusal:
-                    waiting.extendleft(self._fork(str(refusal)))
-                for answer in answers:
-                    unanswered -= 1
-                    yield answer
+                    self._fork(str(refusal))
         finally:
-            if unanswered:
+            if self._queue.unanswered:
                 self.close()  # also on Ctrl-C: what is under way would answer the next batch
 
-    def _fork(self, reason: str) -> list[int]:
-        """Change to forked processes, where fresh ones cannot import the functions; return the points under way.
+    def _give(self) -> None:
+        """Give a call to every process that has none."""
+        self._start(self._queue.waiting)
+        for member in self._processes:
+            if member.task is None and self._queue.waiting:
+                number = self._queue.next()
+                member.give(number, self._queue.task(number), self._timeout)
+
+    def _fork(self, reason: str) -> None:
+        """Change to forked processes, where fresh ones cannot import the functions, and begin again what is under way.
 
         E.g. a module that a server or a test runner loaded by its path: this process alone has it.
         """
         if "fork" not in multiprocessing.get_all_start_methods():
             raise _not_importable(reason) from None
         lost = [member.task for member in self._processes if member.task is not None and member.task >= 0]
-        self.close()
+        _end(self._processes, os.getpid())
         self._shipment = "fork", self._call
-        return lost
+        self._queue.put_back(lost)
 
     def _start(self, count: int) -> None:
         """Start processes for the pending points, counting idle and still-starting ones."""
@@ -121,21 +134,21 @@ class WorkerProcesses:
             surroundings = Surroundings.here(self._count)
             self._processes.append(_WorkerProcess(*self._shipment, surroundings, connections))
 
-    def _collect(self, points: Sequence[Task], answers: list[tuple[int, Any]]) -> None:
+    def _collect(self, answers: list[tuple[int, Any]]) -> None:
         """Wait for the next answer, end or deadline of a process."""
         busy = [member for member in self._processes if member.task is not None]
         seconds = min(member.deadline for member in busy) - time.monotonic()
         wait([member.connection for member in busy], None if seconds == np.inf else max(seconds, 0.0))
         for member in busy:
             task = member.task
-            answer = member.answer(points)
+            answer = member.answer()
             if answer is None:
                 continue
             if member.task is not None:
                 member.end()
                 self._processes.remove(member)
             if task is not None and task != _GREETING:
-                answers.append((task, answer))
+                answers += self._queue.finish(task, answer)
 
 
 class _WorkerProcess:
@@ -159,15 +172,15 @@ class _WorkerProcess:
         self.task: int | None = _GREETING
         self.deadline = time.monotonic() + START_SECONDS
 
-    def give(self, task: int, points: Sequence[Task], timeout: float | None) -> None:
-        """Send a point to the process."""
-        self.task = task
+    def give(self, task: int, point: Task, timeout: float | None) -> None:
+        """Send a point to the process, under the number of its call."""
+        self.task, self._point = task, point
         self.deadline = np.inf if timeout is None else time.monotonic() + timeout
         self._seconds = timeout
         with contextlib.suppress(OSError):  # it has died: answer() finds out
-            self.connection.send(points[task])
+            self.connection.send(point)
 
-    def answer(self, points: Sequence[Task]) -> Any:
+    def answer(self) -> Any:
         """Return what came back, None while nothing did; ``task`` is None afterwards unless it is to be killed.
 
         Raises
@@ -180,24 +193,24 @@ class _WorkerProcess:
             raise OracleError("Expected a process that was given a point, got an idle one.")
         try:
             if not self.connection.poll():
-                return None if time.monotonic() < self.deadline else self._late(points, task)
+                return None if time.monotonic() < self.deadline else self._late(task)
             answer = self.connection.recv()
         except (EOFError, OSError):
             answer = None
         if answer is None:
-            return self._died(points, task)
+            return self._died(task)
         if task == _GREETING and answer is not True:
             raise _Refused(answer)
         self.task = None
         return answer
 
-    def _late(self, points: Sequence[Task], task: int) -> Failure:
+    def _late(self, task: int) -> Failure:
         if task == _GREETING:
             raise OracleError(f"Expected a process that starts within {START_SECONDS:g} s, got none.")
-        where = at(points[task])
+        where = at(self._point)
         return Failure(TimeoutError(f"Expected a value within {self._seconds:g} s, got none at {where}."), True)
 
-    def _died(self, points: Sequence[Task], task: int) -> Failure:
+    def _died(self, task: int) -> Failure:
         self.process.join(1.0)
         code = self.process.exitcode
         if task == _GREETING:
@@ -205,7 +218,7 @@ class _WorkerProcess:
                 f"Expected a process that imports the functions, got one that ended with exit code {code}: in a "
                 'script, put the call under if __name__ == "__main__":.'
             )
-        where = at(points[task])
+        where = at(self._point)
         return Failure(OracleError(f"Expected a value, got a process that ended with exit code {code} at {where}."))
 
     def end(self) -> None:

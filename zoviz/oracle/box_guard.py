@@ -9,14 +9,16 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 
 
-def kept_in(place: Array, due: np.ndarray, box: Box) -> Array:
-    """Return places (R, ..., n) in the user's units, those that are ``due``, (R,) or (R, q), inside the box.
+def kept_in(place: Array, due: np.ndarray, box: Box | None) -> Array:
+    """Return places (R, ..., n) in the user's units, those that are ``due``, (R,) or (R, q), inside the box, if any.
 
     Raises
     ------
     ZovizError
         For one that more than round-off takes outside.
     """
+    if box is None:
+        return place
     outside = (place < box.lower) | (place > box.upper)
     if not outside.any():
         return place

@@ -149,7 +149,7 @@ class Oracle:
         # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
         self._spent, self._behind = 0, np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
-        self.failures, self.ledger = np.zeros(replicas, dtype=np.int64), Ledger(replicas)
+        self.failures, self.ledger, self._ahead = np.zeros(replicas, dtype=np.int64), Ledger(replicas), list[Array]()
         self._purpose: Purpose | tuple[Purpose, ...] | None = None
         self.samples, self.sampled = SampleCounts(replicas, budgets), problem.contract != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
@@ -426,6 +426,13 @@ class Oracle:
             self._memory, self._stage, self._ceiling, self.active = memory, None, self._limit, self.run_active
             self.failed, self.any_failed, self.all_active = failed, any_failed, all_active
 
+    def announce(self, x: Array) -> None:
+        """Say that later requests of a lone replica have these points (k, n): after the next one's, workers begin them.
+
+        They are charged when they are requested.
+        """
+        self._ahead = list(kept_in(self.place(x[None]), np.ones((1, len(x)), dtype=bool), self._user_bounds)[0])
+
     def __call__(self, x: Array, mask: np.ndarray | None = None) -> Evaluation:
         """Evaluate the black box.
 
@@ -548,8 +555,7 @@ class Oracle:
         due, counts, spent = self._bill(x, mask)
         own = self.contract == "independent"
         new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
-        if self._user_bounds is not None:
-            place = kept_in(place, due, self._user_bounds)
+        place = kept_in(place, due, self._user_bounds)
         if self._proceed is not None:
             self._proceed()
         broken: BaseException | None = None
@@ -685,8 +691,7 @@ class Oracle:
             Before evaluating, where no time is left.
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
-        if self._user_bounds is not None:
-            places = kept_in(first, self.active, self._user_bounds), *places[1:]
+        places = kept_in(first, self.active, self._user_bounds), *places[1:]
         self._charge(kind, first, (part,) if self._is_new(sample) else ())
         if self.all_active:
             question = Question(ordinal, kind, places, sample, self._replicas)
@@ -834,9 +839,9 @@ class Oracle:
 
     def _joint(self, x: Array, sample: Any, due: np.ndarray, found: FoundValues | None) -> Evaluation:
         """Values at points (..., n), those of ``due``, by the problem, or by who answers in its place."""
-        source = self._source
+        source, ahead, self._ahead = self._source, self._ahead if sample is None else [], []
         if source is None and found is not None:
-            f, h = self._problem.collect(x.reshape(-1, self.n), found.enter, sample)
+            f, h = self._problem.collect(x.reshape(-1, self.n), found.enter, sample, ahead)
             return checked(Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m)), x, self.m)
         if source is None:
             return checked(self._problem.evaluate(x, sample), x, self.m)
@@ -846,7 +851,7 @@ class Oracle:
             return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(value.f.size, self.m)], axis=1)
 
         rows = np.nonzero(due)[0]
-        question = Question(int(self.calls.sum()), "", (x,), sample, rows, self._kept_in_logs)
+        question = Question(int(self.calls.sum()), "", (x,), sample, rows, self._kept_in_logs, ahead)
         values = source.values(question, 1 + self.m, compute, None if found is None else found.enter)
         return Evaluation(
             values[:, 0].reshape(x.shape[:-1]).copy(), values[:, 1:].reshape(*x.shape[:-1], self.m).copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,6 +31,8 @@ class Question(NamedTuple):
         of its points.
     kept : bool
         Whether a log is to keep the values: not where a run that goes on with larger budgets would not ask.
+    ahead : sequence of Array, shape (n,)
+        Points of later questions that were not announced before: who has nothing else to do may begin with them.
     """
 
     ordinal: int
@@ -39,6 +41,7 @@ class Question(NamedTuple):
     sample: Any
     rows: np.ndarray
     kept: bool = True
+    ahead: Sequence[Array] = ()
 
     @property
     def points(self) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -212,11 +212,16 @@ class Problem(Noisy):
         return False
 
     def collect(
-        self, points: Array, each: Callable[[int, Evaluation], object] | None = None, xi: np.ndarray | None = None
+        self,
+        points: Array,
+        each: Callable[[int, Evaluation], object] | None = None,
+        xi: np.ndarray | None = None,
+        ahead: Sequence[Array] = (),
     ) -> Evaluation:
         """Evaluate points (k, n) one by one, calling ``each`` with index and value as soon as a value is there.
 
-        ``xi`` has their samples, where they have some, for each point or for as many points after the other.
+        ``xi`` has their samples, where they have some, for each point or for as many points after the other. ``ahead``
+        has points (n,) of later calls, with which workers may begin that have nothing else to do.
         """
         raise NotImplementedError(f"{type(self).__name__} does not evaluate point by point.")
 

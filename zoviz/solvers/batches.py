@@ -6,6 +6,7 @@ words::
     context = yield                       # a step begins: the calls left, live parameters, random numbers
     values = yield "trial", points        # what the points (q, n) are for, and the values (q, 1 + m) there, f first
 
+With a third word, ``values = yield "trial", points, ahead``, workers may begin with points (k, n) of later batches.
 Where ``context = yield ANEW`` stands instead of the first, an iteration begins: a loop that is begun with the memory as
 it is there comes to this place first, and changes nothing on the way.
 
@@ -109,6 +110,7 @@ class Loops:
         oracle: Oracle,
         purposes: Mapping[str, Purpose],
         evaluate: Callable[[list[Array]], Array],
+        announce: Callable[[Array], object] | None = None,
     ) -> list[Course]:
         """Serve one batch of every replica whose budget covers it, and return the courses after it.
 
@@ -123,6 +125,8 @@ class Loops:
             What a ledger has a batch for, by the loops' words.
         evaluate : callable
             Points (q, n) of every replica, q = 0 for those that ask for none, to values (R, most q, 1 + m).
+        announce : callable, optional
+            Takes the points (k, n) of later batches, where there is one replica alone.
 
         Raises
         ------
@@ -142,7 +146,9 @@ class Loops:
             request = standing.request(context)
             if request is not None:
                 asking[r] = standing
-                words[r], points[r] = request
+                words[r], points[r], *ahead = request
+                if announce is not None and ahead and len(ahead[0]) and len(courses) == 1:
+                    announce(ahead[0])
         counts = np.array([len(own) for own in points])
         counts *= oracle.affords(counts)
         if not counts.any():
@@ -185,12 +191,12 @@ class _Standing:
             standing._go(values)
         return standing
 
-    def request(self, context: Any) -> tuple[str, Array] | None:
+    def request(self, context: Any) -> tuple[Any, ...] | None:
         """Begin a step: return what the loop asks for; None where it ends instead."""
         self._context = context
         try:
             # A copy: what a context makes on demand, such as its random generator, is used up.
-            request: tuple[str, Array] = self._loop.send(copy.copy(context))
+            request: tuple[Any, ...] = self._loop.send(copy.copy(context))
         except StopIteration:
             return None
         return request

@@ -147,6 +147,7 @@ class Simulation(Problem):
         super().__init__(**params)
         self._declare_noise()
         self._early_values: dict[int, _EarlyValue] = {}
+        self._tasks_ahead: dict[bytes, list[Any]] = {}  # with which workers have begun, by their points
         self._m = self.m_constraints
         self._place()
         self._evaluator = self._make_evaluator()
@@ -328,6 +329,7 @@ class Simulation(Problem):
     def release(self) -> None:
         """End the processes that evaluate; the next evaluation starts new ones."""
         self._evaluator.close()
+        self._tasks_ahead.clear()
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
@@ -340,10 +342,26 @@ class Simulation(Problem):
         raise NotImplementedError(f"{type(self).__name__} must define call(m).")
 
     def _tasks(self, points: Array, xi: np.ndarray | None) -> list[Any]:
-        """Return the points (k, n) one by one, with their seeds (k,), by default 0, where a call takes one."""
-        if not self.seeds:
-            return list(points)
-        return list(zip(points, seeds_of_points(xi, len(points)).tolist(), strict=True))
+        """Return the points (k, n) one by one, with their seeds (k,), by default 0, where a call takes one.
+
+        Of a point with which workers have begun already it is the task that they have.
+        """
+        if self.seeds:
+            seeds = seeds_of_points(xi, len(points)).tolist()
+            return [self._new_task(pair) for pair in zip(points, seeds, strict=True)]
+        begun = [self._tasks_ahead.get(point.tobytes()) for point in points]
+        return [own.pop(0) if own else self._new_task(x) for x, own in zip(points, begun, strict=True)]
+
+    def _begun(self, ahead: Sequence[Array]) -> list[Any]:
+        """Return tasks of calls at points (n,) ahead, which are known again by their points; none where they differ."""
+        tasks = [] if self.seeds else [self._new_task(x.copy()) for x in ahead]
+        for x, task in zip(ahead[: len(tasks)], tasks, strict=True):
+            self._tasks_ahead.setdefault(x.tobytes(), []).append(task)
+        return tasks
+
+    def _new_task(self, task: Any) -> Any:
+        """Return the task of a call that no worker has begun."""
+        return task
 
     def probe(self, place: Array, xi: np.ndarray | None = None) -> Evaluation | Failure:
         """Evaluate at a place (n,) by one call, with a seed xi (1,)."""
@@ -387,11 +405,17 @@ class Simulation(Problem):
             f[rest], h[rest] = others(rest)
         return Evaluation(f, h)
 
-    def _outcomes(self, tasks: Sequence[Any]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
-        return self._evaluator.outcomes(self.call(self.m), tasks)
+    def _outcomes(
+        self, tasks: Sequence[Any], ahead: Sequence[Any] = ()
+    ) -> Generator[tuple[int, Evaluation | Failure], None, None]:
+        return self._evaluator.outcomes(self.call(self.m), tasks, ahead)
 
     def collect(
-        self, points: Array, each: Callable[[int, Evaluation], object] | None = None, xi: np.ndarray | None = None
+        self,
+        points: Array,
+        each: Callable[[int, Evaluation], object] | None = None,
+        xi: np.ndarray | None = None,
+        ahead: Sequence[Array] = (),
     ) -> Evaluation:
         """Evaluate points (k, n) by the evaluator, calling ``each`` as soon as a value is there.
 
@@ -403,6 +427,9 @@ class Simulation(Problem):
             before who evaluated it begins another (but for executors of the user's, which are handed all at once).
         xi : ndarray of int, optional
             Their seeds: k, or fewer, each for as many points after the other.
+        ahead : sequence of Array, shape (n,)
+            Points of later calls, with which workers begin that have nothing else to do; their values are kept until
+            then. Left out where calls take seeds, which are not known before.
 
         Raises
         ------
@@ -418,7 +445,7 @@ class Simulation(Problem):
         def others(rest: np.ndarray) -> Evaluation:
             f, h = np.empty(len(rest)), np.empty((len(rest), self.m))
             tasks = self._tasks(points[rest], None if seeds is None else seeds[rest])
-            with closing(self._outcomes(tasks)) as outcomes:
+            with closing(self._outcomes(tasks, self._begun(ahead))) as outcomes:
                 for i, value in outcomes:
                     f[i], h[i] = value = self._failed(value, points[rest[i]]) if isinstance(value, Failure) else value
                     if each is not None:

@@ -196,11 +196,16 @@ class Executable(Simulation):
         self._program.end()
         super().release()
 
-    def _outcomes(self, tasks: Sequence[Any]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
-        tasks = [(self._launches.next(), task) for task in tasks]
+    def _new_task(self, task: Any) -> Any:
+        """Return a task with the number of its call."""
+        return self._launches.next(), task
+
+    def _outcomes(
+        self, tasks: Sequence[Any], ahead: Sequence[Any] = ()
+    ) -> Generator[tuple[int, Evaluation | Failure], None, None]:
         unanswered = len(tasks)
         try:
-            with closing(self._evaluator.outcomes(self.call(self.m), tasks)) as outcomes:
+            with closing(self._evaluator.outcomes(self.call(self.m), tasks, ahead)) as outcomes:
                 for i, outcome in outcomes:
                     unanswered -= 1
                     if isinstance(outcome, Failure):  # the workers died, not the program

@@ -156,7 +156,7 @@ class LoggedValues:
             found(i, value)
 
         if missing:
-            self._problem.collect(points[missing], enter, drawn[missing] if len(drawn) else None)
+            self._problem.collect(points[missing], enter, drawn[missing] if len(drawn) else None, question.ahead)
         return values
 
     def _logged(self, ordinal: int, points: Array, kind: str, seed: int = 0) -> Entry | None:

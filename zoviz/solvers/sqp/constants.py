@@ -81,6 +81,8 @@ class SQPConstants:
     noise_end: int = 6  # so many steps more that noise limited than that made progress end it; the main one, too
     first_sweeps: int = 400  # that the first coarse descent may take,
     other_sweeps: int = 120  # and another one
+    ahead: float = 1.5  # points of later batches for each worker, where calls are parallel,
+    lead: float = 0.5  # of the last step that they are on from the next centre
     coarse_share: float = 0.5  # of the budget for them, of the share that begins elsewhere
     most_failures: int = 30  # steps whose calls all failed, after which a descent ends
 

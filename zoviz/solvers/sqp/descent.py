@@ -120,9 +120,12 @@ class Descent:
         return np.abs((points - self.centre) / (space.scale * self.spread)).max(axis=1)
 
     def count_nearby(self, archive: Archive, space: Space) -> int:
-        """Return how many points count for the next design."""
-        c = space.constants
-        return int((self._reach(archive.points, space) <= c.nearby).sum())
+        """Return how many points of the archive count for the next design."""
+        return self.nearby(archive.points, space)
+
+    def nearby(self, points: Array, space: Space) -> int:
+        """Return how many of points (N, n) count for the next design."""
+        return int((self._reach(points, space) <= space.constants.nearby).sum())
 
     def shrink(self) -> None:
         """Shrink the region after a step whose calls all failed."""

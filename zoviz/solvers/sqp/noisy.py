@@ -97,6 +97,10 @@ class Noisy:
         About how many digits these outputs have.
     best, best_value : Array, shapes (n,) and (1 + m,)
         The best point of a rough function, which repeats to the bit, and its values; empty for other functions.
+    ahead : Array, shape (q, n)
+        Points of later batches, with which workers may begin that have nothing else to do.
+    filled : int
+        Points of a design that the last batch had beside a trial.
     """
 
     x: Array
@@ -105,6 +109,8 @@ class Noisy:
     descent: Descent
     sizes: Array
     repeats: int
+    ahead: Array
+    filled: int = 0
     starts: int = 0
     basin: Basin | None = None
     safe: Array = field(default_factory=lambda: np.empty(0))
@@ -139,7 +145,7 @@ class Noisy:
         value = archive.means[0] if len(archive.means) else values[0]
         several, outputs = not box.kept.any and context.budget >= c.several_starts * (box.n + 1), values.shape[1]
         nowhere = Descent.start(points[0], outputs - 1, c.first_radius, 1.0, several, 0)
-        arm = cls(points[0], value, archive, nowhere, np.ones(outputs), repeats)
+        arm = cls(points[0], value, archive, nowhere, np.ones(outputs), repeats, np.empty((0, box.n)))
         if quantum is not None:
             arm.quantum, arm.repeats, arm.archive = quantum, 0, archives.with_rounding(archive, quantum, c)
         arm.descent = arm._new_descent(points[0], several, context, c)
@@ -151,7 +157,9 @@ class Noisy:
         """Ask for values: at the start, then of designs and trials of descents, then of the candidates of races."""
         if self.repeats:  # the noise at the start
             context = yield ANEW
-            yield from self._call("replicate", np.tile(self.x, (self.repeats, 1)), context, box)
+            replicates = np.tile(self.x, (self.repeats, 1))
+            points = np.concatenate([replicates, self._fill(replicates, self.x, context, box)])
+            yield from self._call("replicate", points, context, box, self.x)
             self._learn_start(box, known_under)
         context = None
         while not self.racing:  # descents, each of designs and trials
@@ -166,7 +174,7 @@ class Noisy:
             if not self._has_design(context, box):
                 self._stay_inside(box)
                 points = self._design(context, box)
-                yield from self._call("design", points, context, box)
+                yield from self._call("design", points, context, box, self.descent.centre)
                 self._learn_rounding(quantum, box.constants)
                 context = yield
                 self.descent.scale = context.settings.trust_scale
@@ -181,11 +189,9 @@ class Noisy:
             if self._shares(context):  # each with the centre, from which it differs by less noise
                 pair = np.stack([prediction.point, self.descent.centre])
                 trial = np.tile(pair, ((len(trial) + 1) // 2, 1))
-            elif room := min(-len(trial) % context.parallel, max(0, context.left - len(trial))):
-                space = self._space(box)  # points of the next design, should the trial be accepted
-                ahead = design(prediction.point, self.descent.spread, room, space, context.generator)
-                trial = np.concatenate([trial, ahead])
-            context = yield from self._call("trial", trial, context, box)
+            more = self._fill(trial, prediction.point, context, box)
+            self.filled, trial = len(more), np.concatenate([trial, more])
+            context = yield from self._call("trial", trial, context, box, prediction.point)
             self._judge(prediction, context, box)
             context = None
         while True:  # races between candidates for the answer
@@ -219,8 +225,45 @@ class Noisy:
         """The multipliers of the present descent for constraints that are not divided, (m,)."""
         return self.descent.multipliers / self.sizes[1:]
 
-    def _call(self, purpose: str, points: Array, context: StepContext, box: Space) -> Asks:
-        """Ask for the values at points (q, n), in batches, into the archive; return the context of the last step."""
+    def _fill(self, points: Array, centre: Array, context: StepContext, box: Space) -> Array:
+        """Return points (k, n) of a design that fill the batch of points (q, n) where calls are parallel.
+
+        Those of the last batches come first, the others are around a centre (n,): that of the next design, should the
+        trial be accepted.
+        """
+        room = 0 if context.common else min(-len(points) % context.parallel, max(0, context.left - len(points)))
+        known = self._due(room, context)
+        if room == len(known):
+            return known
+        space = self._space(box)
+        new = design(centre, self.descent.spread, room - len(known), space, context.generator)
+        return np.concatenate([known, new])
+
+    def _due(self, most: int, context: StepContext) -> Array:
+        """Return up to so many of the points ahead, (k, n), for the present batch: the calls left are without these."""
+        due, self.ahead = self.ahead[:most], self.ahead[most:]
+        context.left += len(due)
+        return due
+
+    def _ahead_of(self, batch: Array, centre: Array, context: StepContext, box: Space) -> Array:
+        """Return points (k, n) of later designs, on from the next centre (n,), so that each worker has some ahead.
+
+        Workers that are done with a batch begin with them while others are not: a batch waits for its own points alone,
+        and these come with the next ones.
+        """
+        c = box.constants
+        more = int(c.ahead * context.parallel) - len(self.ahead)
+        too_late = context.left < len(batch) + more + context.parallel + self._reserve(context)
+        if context.parallel == 1 or context.common or len(self.best) or too_late or more <= 0:
+            return batch[:0]
+        onwards = box.clip(centre + c.lead * (centre - self.descent.centre))
+        return design(onwards, self.descent.spread, more, self._space(box), context.generator)
+
+    def _call(self, purpose: str, points: Array, context: StepContext, box: Space, centre: Array | None = None) -> Asks:
+        """Ask for the values at points (q, n), in batches, into the archive; return the context of the last step.
+
+        With the last of them, points of the next designs are announced, around a ``centre`` (n,).
+        """
         waiting = self._apart(purpose, points, context, box)
         while True:
             most, part = min(context.width, context.left), waiting.pop(0)
@@ -229,7 +272,9 @@ class Noisy:
             # Calls at one point of a rough function would be the same: moved by short ways they see noise.
             rough = len(self.best) and not len(self.quantum)
             places = derivatives.dithered(batch, box, context.generator) if rough else batch
-            values = yield purpose, places
+            ahead = batch[:0] if centre is None or waiting else self._ahead_of(batch, centre, context, box)
+            self.ahead = np.concatenate([self.ahead, ahead])
+            values = yield purpose, places, ahead
             if len(self.best):
                 best = best_of(self.best, self.best_value, places, values, box.tolerance)
                 self.best, self.best_value = best
@@ -384,6 +429,8 @@ class Noisy:
             count, repeats = count * repeats, 1
         if not context.common:
             count += -(count * repeats) % context.parallel // repeats
+        due = self._due(count * repeats, context)
+        count = max(1, count - descent.nearby(due, space) // repeats)
         points = design(descent.centre, descent.spread, count, space, context.generator)
         points = self._within(points, space)
         if self._shares(context):  # in every batch, so that the level there becomes known
@@ -394,13 +441,16 @@ class Noisy:
             known, reach = np.array([self.archive.find(one) >= 0 for one in points]), descent.spread * space.scale
             lower, upper = space.clip(descent.centre - reach), space.clip(descent.centre + reach)
             points = np.where(known[:, None], context.generator.uniform(lower, upper, points.shape), points)
-        return np.repeat(points, repeats, axis=0)
+        return np.concatenate([due, np.repeat(points, repeats, axis=0)])
 
     def _has_design(self, context: StepContext, box: Space) -> bool:
         """Return whether points that were called with the trial are design enough, where calls are parallel."""
         descent = self.descent
-        if context.parallel == 1 or descent.limited or descent.whole_design or self.archive.find(descent.centre) < 0:
+        if context.parallel == 1 or descent.whole_design or self.archive.find(descent.centre) < 0:
             return False
+        if descent.limited:
+            count, repeats = descent.design_calls(self.archive, context, self._space(box))
+            return self.filled >= count * repeats
         return descent.count_nearby(self.archive, self._space(box)) >= descent.design_size(context)
 
     def _within(self, points: Array, space: Space) -> Array:
@@ -469,6 +519,7 @@ class Noisy:
         c = box.constants
         turns = range(min(context.left, c.capacity))
         points = np.array([self._elsewhere(turn, box, context.generator) for turn in turns])
+        points = np.concatenate([self._due(len(self.ahead), context), points])
         yield from self._call("race", points, context, box)
         if self.race is not None:
             self._end_round(self.race, box)
@@ -487,7 +538,9 @@ class Noisy:
         elif race.is_over(space, context.left):
             race = races.again(race, self.descent, self.archive, others, space, back_off, context.left)
         self.race = race
-        yield from self._call("race", race.calls(context.left), context, box)
+        calls = race.calls(context.left, context.parallel)
+        points = np.concatenate([self._due(len(self.ahead), context), calls])
+        yield from self._call("race", points, context, box)
         self._end_round(self.race, box)
 
     def _end_round(self, race: Race, box: Space) -> None:

@@ -136,10 +136,13 @@ class Race(NamedTuple):
         possible, _ = self.excess(space)
         return bool(possible[self.leader(space)] <= 0.0)
 
-    def calls(self, left: int) -> Array:
-        """Return the points (q, n) of a race's next round: half of the calls left, shared among the live candidates."""
+    def calls(self, left: int, parallel: int = 1) -> Array:
+        """Return the points (q, n) of a race's next round: half of the calls left, shared among the live candidates.
+
+        Where so many calls are ``parallel``, they are at least these.
+        """
         alive = np.flatnonzero(self.alive)
-        repeats = left // 2 // len(alive)
+        repeats = min(left, max(left // 2, parallel)) // len(alive)
         if repeats < 2:
             return np.tile(self.points[alive], (left // len(alive) + 1, 1))[:left]
         return np.repeat(self.points[alive], repeats, axis=0)

@@ -253,6 +253,7 @@ class ZOSQP(LoopSolver):
         seeds = (streams.uniform("steps", 1)[:, 0] * 2.0**53).astype(np.int64)
         oracle.resample()
         box, width = Box.of(oracle.domain), max(_LEAST_WIDTH, 2 * oracle.n + 2)
+        width += -width % self.parallel_calls
         remaining, settings = oracle.remaining, Settings(*(getattr(self, name) for name in Settings._fields))
         contexts: list[StepContext | None] = [None] * len(seeds)
         # What may be needed is not known to be inside of rows that are kept.
@@ -260,7 +261,9 @@ class ZOSQP(LoopSolver):
         for r in np.flatnonzero(oracle.active & (remaining > 0)):
             # Without a budget it is planned ahead at every step.
             left = int(remaining[r]) if np.isfinite(remaining[r]) else calls_for(int(box.variable.sum()))
-            budget, common = state.courses[r].calls + left, oracle.contract == "common"
+            course, common = state.courses[r], oracle.contract == "common"
+            budget = course.calls + left
+            left -= 0 if course.now.noisy is None else len(course.now.noisy.ahead)
             contexts[r] = StepContext(settings, left, budget, width, common, oracle.may_differ, int(seeds[r]), parallel)
 
         def evaluate(points: list[Array]) -> Array:
@@ -269,7 +272,10 @@ class ZOSQP(LoopSolver):
             whole = [box.embed(own.reshape(len(own), int(box.variable.sum()))) for own in points]
             return _outputs(evaluate_each(oracle, whole, state.x, breadth).value)
 
-        courses = self._loops.step(state.courses, contexts, self._loop(oracle), oracle, _PURPOSES, evaluate)
+        def announce(points: Array) -> None:
+            oracle.announce(box.embed(points))
+
+        courses = self._loops.step(state.courses, contexts, self._loop(oracle), oracle, _PURPOSES, evaluate, announce)
         after = self._state(courses, oracle)
         return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
 
