@@ -97,8 +97,10 @@ def test_values_ahead_go_through_a_pickle_and_are_refused_a_second_time() -> Non
 
 def test_without_parallel_calls_or_with_replicas_nothing_is_ahead() -> None:
     several = AskTell(problem(), ZOSQP(parallel_calls=8), calls=120, seed=3, replicas=2)
+    counts = []
     for made in (session(1, 120), several):
         while not made.done:
-            assert len(made.ahead().ids) == 0
+            counts.append(len(made.ahead().ids))
             batch = made.ask()
             made.tell(batch, *zip(*(joint(x) for x in batch.x), strict=True))
+    assert len(counts) > 20 and not any(counts)
