@@ -1,6 +1,6 @@
 """Settings of the documentation: ``python -m sphinx -W --keep-going docs docs/_build/html`` builds it.
 
-With ``-t quick`` notebooks are not executed and pictures not drawn.
+With ``-t quick`` notebooks are not executed, pictures not drawn and reports of runs not made.
 """
 
 import sys
@@ -28,6 +28,7 @@ extensions = [
     "extensions.reference",
     "extensions.experiments",
     "extensions.gallery",
+    "extensions.reports",
     "extensions.notebooks",
     "extensions.links",
 ]
