@@ -13,6 +13,7 @@ from zoviz.papers.zoeg.figure_1 import (
     CONSTANT,
     DIMINISHING,
     METHODS,
+    ONE_STEP,
     RATIOS,
     Outcome,
     Schedules,
@@ -26,6 +27,13 @@ from zoviz.studies.experiment import Figures, Measured, array
 from zoviz.studies.verdict import Verdict
 
 
+class TwentyInstances(Schedules):
+    """With one replica on each."""
+
+    __abstract = True
+    sizes = {"full": {**Schedules.sizes["full"], "instances": 20, "replicas": 1}}
+
+
 def figures_of(**errors: Array) -> Measured:
     return {name: Figures({CONSTANT: {"error": values.tolist()}}) for name, values in errors.items()}
 
@@ -36,17 +44,26 @@ def test_claims_are_judged_by_paired_differences() -> None:
     measured = figures_of(
         low=common - 1.0 + noise, high=common + 1.0 + noise, same=common, other=rng.permutation(common)
     )
-    experiment = Schedules()
+    experiment = TwentyInstances()
     lower, alike = (partial(is_lower, experiment, "error"), partial(errors_are_alike, experiment))
     verdicts = {name: lower(measured, f"{name}, {CONSTANT}", f"same, {CONSTANT}").verdict for name in measured}
     assert verdicts == {"low": Verdict.YES, "high": Verdict.NO, "same": Verdict.OPEN, "other": Verdict.OPEN}
     assert alike(measured, f"low, {CONSTANT}", f"same, {CONSTANT}").verdict is Verdict.YES
     assert alike(measured, f"same, {CONSTANT}", f"same, {CONSTANT}").figures.endswith("ratio 1.00")
+    replicas = figures_of(a=common, b=common + np.tile([5.0, -4.0, 5.0, -4.0], 5))
+    one = is_lower(
+        Schedules(),
+        "error",
+        {k: {CONSTANT: {"error": v[CONSTANT]["error"] + [0.0] * 4}} for k, v in replicas.items()},
+        f"a, {CONSTANT}",
+        f"b, {CONSTANT}",
+    )
+    assert one.margins.shape == (1, 6), "the replicas of an instance are one draw"
     doubled = figures_of(a=common + 20.0, b=2.0 * (common + 20.0))
     assert alike(doubled, f"a, {CONSTANT}", f"b, {CONSTANT}").verdict is Verdict.NO
 
 
-def test_the_search_goes_by_the_sum_and_then_by_the_larger_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_goes_by_the_sum_among_as_many_settings_for_each_method(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(self: Schedules, method: str, schedule: str, steps: Any, *rest: Any) -> Any:
         return steps
 
@@ -58,11 +75,11 @@ def test_the_search_goes_by_the_sum_and_then_by_the_larger_ratio(monkeypatch: py
     monkeypatch.setattr(Schedules, "run", run)
     monkeypatch.setattr("zoviz.papers.zoeg.figure_1.outcome", judged)
     one = Schedules()
-    steps, best = one.search("ZOEG", CONSTANT, None, LoadTracking(n=5))
-    assert steps == (max(one.settings["primal"][CONSTANT]), min(RATIOS))
-    rival = best._replace(error=np.full(2, 1.0), violation=np.full(2, 99.0))
-    assert one.search("ZOEG", DIMINISHING, rival, LoadTracking(n=5))[0] == (0.1, 0.01)
-    assert one.tuning().settings == 50
+    assert one.search("ZOGDA", CONSTANT) == (max(one.settings["primal"][CONSTANT]), min(RATIOS))
+    assert one.search(ONE_STEP, DIMINISHING) == (0.1, 1.0)
+    sizes = {len(one.grid(method, schedule)) for method in METHODS for schedule in (CONSTANT, DIMINISHING)}
+    assert sizes == {25} and one.tuning().settings == 50
+    assert {ratio for _, ratio in one.grid(ONE_STEP, CONSTANT)} == {1.0}, "one step for x and y"
 
 
 def test_an_outcome_has_the_budget_where_the_level_was_never_met() -> None:
