@@ -90,7 +90,7 @@ def test_one_click_sets_the_page_up_and_runs_it_with_the_papers_numbers(
     run = dashboard.controller.run
     assert run is not None and dashboard.rooms.open == "run"
     assert (type(run.problem).__name__, type(run.solver).__name__) == ("LoadTracking", "ZOBCEG")
-    assert (run.replicas, run.iterations, run.seconds, run.solver.get("estimator.block_size")) == (20, 1500, None, 5)
+    assert (run.replicas, run.iterations, run.seconds, run.solver.get("estimator.block_size")) == (4, 1500, None, 5)
     assert dashboard.board.axis == ITERATION and dashboard.board.log_x
     assert [one.place for one in dashboard.controller.runs_shown.references] == ["Table 2", "Table 2"]
     page.act("live", "splm-table-2")
