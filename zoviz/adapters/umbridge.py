@@ -69,12 +69,15 @@ class ServedProblem(Base):
         self._problem = problem
 
     def get_input_sizes(self, config: Mapping[str, Any]) -> list[int]:
+        """Return the size of the only input, x."""
         return [self._problem.domain.n]
 
     def get_output_sizes(self, config: Mapping[str, Any]) -> list[int]:
+        """Return the sizes of f and h; of f alone where there are no constraints."""
         return [1, self._problem.m] if self._problem.m else [1]
 
     def supports_evaluate(self) -> bool:
+        """Return True: values are all that there is."""
         return True
 
     def __call__(self, parameters: list[list[float]], config: Mapping[str, Any]) -> list[list[float]]:
