@@ -122,5 +122,5 @@ def test_a_noisy_simulator_of_ones_own_is_certified_with_an_interval(
     card = lab.page.locator(".zoviz-best")
     lab.until(lambda: "another digit would take about" in card.inner_text(), "the card has it, too")
     shown = card.inner_text()
-    assert re.search(r"f\* -?[\d.]+ \(-?[\d.]+ to -?[\d.]+\); at most ", shown), shown
+    assert re.search(r"f\* -?[\d.]+ \(-?[\d.]+ to -?[\d.]+\); possible gain nearby at most ", shown), shown
     assert re.search(r"(in)?active, P [=<>] [\d.]+ %, a unit is worth [\d.]+ \([\d.]+ to [\d.]+\)", shown), shown
