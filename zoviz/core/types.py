@@ -286,6 +286,11 @@ class Constants(StepConstants):
         """Return constants of the values that ``plain`` gave."""
         return cls(**{**values, "provenance": Provenance(values["provenance"])})
 
+    @classmethod
+    def assumed(cls) -> Constants:
+        """Return constants of 1, for methods whose rules need none; the weak convexity is unknown."""
+        return cls(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
+
     def gradient_size(self, radius: float) -> float:
         """Return the size of the objective's gradient at the starts, and at least what it changes by within radius."""
         slope = self.slope if self.objective_start_slope is None else self.objective_start_slope

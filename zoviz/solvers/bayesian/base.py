@@ -12,7 +12,7 @@ from zoviz.core.ranking import first, is_feasible, ranks
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.threads.blas import quiet_pytorch
-from zoviz.core.types import Array, Constants, Evaluation, Provenance
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
@@ -168,7 +168,7 @@ class BayesianSolver(Solver):
 
     def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """Assume every constant to be 1, at no call: no rule needs any."""
-        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
+        return Constants.assumed()
 
     def acquire(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers) -> Array:
         """Return the point (n,) of the unit box to evaluate next, for one replica with its memory (k,)."""

@@ -12,7 +12,7 @@ from zoviz.core.errors import BudgetSpent
 from zoviz.core.ranking import ON_BOUNDARY, first, ranks
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Provenance
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
@@ -95,7 +95,7 @@ class ExternalSolver(Solver):
         affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
         if problem.constants is not None or (self.measures and problem.contract == "independent" and affordable):
             return super().measure_constants(problem, oracle, x0, streams)
-        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
+        return Constants.assumed()
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """Run the library's own loop from ``task.start`` to its end, every value through ``ask``."""

@@ -11,7 +11,7 @@ import param
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Provenance
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.jacobian import jacobian
 from zoviz.oracle import Oracle
@@ -112,7 +112,7 @@ class LogBarrier(Solver):
 
     def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """Assume every constant to be 1, at no call: measuring them would take calls that may be outside."""
-        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
+        return Constants.assumed()
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the radius where it is open: 1e-6 of the domain's width, under noise a hundredth."""
