@@ -12,8 +12,8 @@ from zoviz.solvers.portfolio.portfolio import MEMBERS, PLACES, Portfolio
 
 AUTO = "auto"
 """The name under which a method is chosen from the table."""
-_FILLED = 25
-"""Sweeps of n + 1 calls from which on batches of parallel calls are filled: with fewer, calls are worth more."""
+_SCARCE = 25
+"""Sweeps of n + 1 calls below which calls are scarce: linear models come first, and batches are not filled."""
 
 
 class Match(NamedTuple):
@@ -51,7 +51,7 @@ def matched(
     calls = calls or defaults.calls_for(problem.domain.n)
     chosen = isinstance(method, str) and method.casefold() == AUTO
     solver, reason = choose(problem, calls) if chosen else (named(method), "")
-    if solver is not method and "parallel_calls" in solver.param and calls >= _FILLED * (problem.domain.n + 1):
+    if solver is not method and "parallel_calls" in solver.param and calls >= _SCARCE * (problem.domain.n + 1):
         solver.param.update(parallel_calls=problem.parallel_calls)
     return Match(problem, solver, reason)
 
@@ -107,7 +107,7 @@ class Row(NamedTuple):
 
 TABLE: tuple[Row, ...] = (
     Row(
-        lambda s: not s.noisy and s.n <= 20 and 5 <= s.sweeps < 25,
+        lambda s: not s.noisy and s.n <= 20 and 5 <= s.sweeps < _SCARCE,
         ("COBYLA", "ZOSQP"),
         "linear models first, as they need few calls, then a model of the curvature",
         0.25,
