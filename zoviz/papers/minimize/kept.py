@@ -75,4 +75,5 @@ def summary(rows: Sequence[Row]) -> str:
     """Return the mean share of calls outside, the functions without any after the first n + 1, the median loss."""
     share = np.mean([one["outside"] / max(one["spent"], 1) for one in rows])
     clean = sum(not one["later"] for one in rows)
-    return f"{100 * share:.1f} %; {clean} of {len(rows)}; {np.median([one['loss'] for one in rows]):.2g}"
+    loss = max(0.0, float(np.median([one["loss"] for one in rows])))  # below 0 by what feasibility leaves room for
+    return f"{100 * share:.1f} %; {clean} of {len(rows)}; {loss:.2g}"
