@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.project import ROOT
 from zoviz.papers.minimize.kept import Kept, summary
 from zoviz.studies.reproduction import Reproduction
 
@@ -25,3 +26,12 @@ def test_calls_outside_are_those_of_the_method_that_does_not_keep_constraints(tm
     auto, barrier, free = (cell.split("; ") for cell in table.rows[0][3:])
     assert auto[:2] == barrier[:2] == ["0.0 %", "2 of 2"]
     assert float(free[0].removesuffix(" %")) > 5.0 and free[1] == "0 of 2"
+
+
+def test_the_page_has_the_table_of_the_outcomes_that_are_recorded_beside_it() -> None:
+    folder = ROOT / "docs" / "performance"
+    work = Reproduction(Kept(size="full"), folder)
+    (table,) = work.experiment.tables(work.measured)
+    page = (folder / "coco.md").read_text(encoding="utf-8").splitlines()
+    lines = [f"| {' | '.join(cells)} |" for cells in (table.heads, *table.rows)]
+    assert len(lines) == 3 and [line for line in lines if line not in page] == []
