@@ -31,7 +31,7 @@ def test_the_rule_lists_the_same_problems_always_and_no_simulation() -> None:
 
 
 def test_every_solver_is_in_a_form_and_slow_ones_where_there_are_few_calls() -> None:
-    bayesian = {"ADMMBO", "ALBO", "ConstrainedEI", "PESCLite", "SCBO", "SlackAL"}
+    bayesian = {"ADMMBO", "ALBO", "ConstrainedEI", "PESCLite", "SCBO", "SafeOpt", "SlackAL"}
     assert set(solvers(FULL)) == set(solvers(QUICK))
     assert set(solvers(EXPENSIVE)) - set(solvers(FULL)) == {"NOMAD", *bayesian}
     assert set(solvers(EXPENSIVE)) == {
