@@ -60,7 +60,7 @@ class WorkerProcesses:
         self._call, self._count, self._timeout = call, count, timeout
         self._processes: list[_WorkerProcess] = []
         self._shipment: tuple[str, Any] | None = None
-        self._queue = TaskQueue()
+        self._queue, self._again = TaskQueue(), set[int]()
         self._finalizer = weakref.finalize(self, _end, self._processes, os.getpid())
 
     def close(self) -> None:
@@ -147,6 +147,10 @@ class WorkerProcesses:
             if member.task is not None:
                 member.end()
                 self._processes.remove(member)
+            if task is not None and member.killed and task not in self._again:
+                self._again.add(task)  # once: the point itself may be what takes too much memory
+                self._queue.put_back([task])
+                continue
             if task is not None and task != _GREETING:
                 answers += self._queue.finish(task, answer)
 
@@ -170,6 +174,7 @@ class _WorkerProcess:
                 self.process.start()
         theirs.close()
         self.task: int | None = _GREETING
+        self.killed = False  # by someone else, e.g. the system for want of memory
         self.deadline = time.monotonic() + START_SECONDS
 
     def give(self, task: int, point: Task, timeout: float | None) -> None:
@@ -218,6 +223,7 @@ class _WorkerProcess:
                 f"Expected a process that imports the functions, got one that ended with exit code {code}: in a "
                 'script, put the call under if __name__ == "__main__":.'
             )
+        self.killed = code in (-signal.SIGKILL, -signal.SIGTERM) if os.name == "posix" else False
         where = at(self._point)
         return Failure(OracleError(f"Expected a value, got a process that ended with exit code {code} at {where}."))
 

@@ -125,6 +125,15 @@ def test_a_process_that_dies_is_a_failure_and_is_replaced(functions: ModuleType)
     problem.release()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
+def test_a_call_of_a_process_that_was_killed_is_made_once_more(functions: ModuleType) -> None:
+    problem = BlackBox(functions.is_killed, bounds=BOX, workers=2, timeout=60.0, on_error="fail")
+    values = problem.evaluate(np.array([[0.1, 0.0], [0.9, 0.0], [0.3, 0.0], [0.9, 0.9]])).f
+    np.testing.assert_allclose(values, [0.085, 0.485, 0.065, np.nan])
+    assert "exit code -9" in problem.failure_message
+    problem.release()
+
+
 SCRIPT = """
 from zoviz import minimize
 
