@@ -86,7 +86,7 @@ def test_a_run_whose_budget_ends_before_its_method_begins_has_the_best_point() -
         assert result.status == "finished" and result.calls.sum() == len(diary.points)
         assert (result.calls <= calls).all() and np.isfinite(result.fun).all()
         if run.state is None:
-            assert f"The budget of {calls} oracle calls is spent. It does not cover choosing" in result.message
+            assert f"The budget of {calls} oracle calls is spent. It does not cover the choice" in result.message
             assert run.trace["objective"][-1].tolist() == result.fun.tolist() and np.isnan(result.multipliers).all()
         again = run.replay().run()
         np.testing.assert_array_equal(again.x, result.x)

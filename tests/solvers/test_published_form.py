@@ -76,7 +76,7 @@ def test_a_run_its_store_and_its_export_say_which_form_it_is(tmp_path: Path) -> 
         forms.append(run.result.form)
     assert forms[0] == (
         "Differs from paper splm, Algorithm 1 by restoration of feasibility first, a penalty where multipliers alone "
-        "do not do, steps that are shortened for large multipliers and the exact gradient of the proximal term."
+        "do not suffice, steps that are shortened for large multipliers and the exact gradient of the proximal term."
     )
     assert forms[1:] == [
         "As published: paper splm, Algorithm 1.",

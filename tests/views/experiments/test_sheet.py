@@ -68,7 +68,7 @@ def test_several_parts_have_their_own_seeds_and_a_claimed_line_has_none(
     sheet = sheet_of("zoeg-dimension")
     names = list(sheet.figures[0].panel.lines)
     sheet.pick(0, names[0])
-    assert "made of 5 parts of zoviz reproduce zoeg-dimension --full" in sheet.picked.object
+    assert "made of 6 parts of zoviz reproduce zoeg-dimension --full" in sheet.picked.object
     assert "<td>1000 to 1019</td>" in sheet.picked.object, "instances are drawn anew, and their runs with them"
     sheet.pick(0, names[-1])
     assert names[-1].startswith("claimed") and "was not measured" in sheet.picked.object

@@ -65,16 +65,24 @@ class SafeOpt(BayesianSolver):
     def acquire(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers) -> Array:
         """Return the safe candidate (n,) of largest uncertainty among possible minimisers and expanders."""
         points = numbers.candidates(evidence.points[evidence.best])
+        return points[int(np.argmax(self._scores(surrogate, points)))]
+
+    def score(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers, points: Array) -> Array:
+        """Return the variance (q,) of points (q, n) that may be optimal or widen the safe ones; others -inf."""
+        return self._scores(surrogate, points)
+
+    def _scores(self, surrogate: Surrogate, points: Array) -> Array:
+        """Return what points (q, n) are compared by, (q,): where none is safe, how near they are to it."""
         mean, covariance = surrogate.joint(points)
         variance = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-18)
         reach = self.beta * np.sqrt(variance)
         over = (mean[1:] + reach[1:] - surrogate.limits[:, None]).max(axis=0, initial=-np.inf)
         safe = over <= 0.0
         if not safe.any():
-            return points[int(np.argmin(over))]
+            return np.asarray(-over)
         useful = safe & (mean[0] - reach[0] <= (mean[0] + reach[0])[safe].min())
         useful[safe] |= self._expands(mean[1:], covariance[1:], variance[1:], surrogate.limits, safe)
-        return points[int(np.argmax(np.where(useful, variance.max(axis=0), -np.inf)))]
+        return np.where(useful, variance.max(axis=0), -np.inf)
 
     def _expands(self, mean: Array, covariance: Array, variance: Array, limits: Array, safe: np.ndarray) -> np.ndarray:
         """Return of which safe candidates a value at its lower bound would make another one safe."""

@@ -51,7 +51,7 @@ class SaddleMethod(Solver):
         label="Step schedule",
         doc="constant (CS), or diminishing (DS): steps / (t + 1)^a, t from 0.",
     )
-    step_power = param.Number(
+    step_power: PlainNumber[float] = PlainNumber(
         default=0.5, bounds=(0.0, 2.0), label="Step power a", doc="Of diminishing steps: steps / (t + 1)^a."
     )
     step_reach: PlainNumber[float | None] = PlainNumber(
@@ -165,7 +165,7 @@ class SaddleMethod(Solver):
 
     def scheduled(self, step: float, iteration: int) -> float:
         """Return a step of an iteration by the schedule."""
-        return diminishing(step, iteration, self.schedule, self.step_power)
+        return step if self.schedule == "constant" else diminishing(step, iteration, self.schedule, self.step_power)
 
     def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
         """Return what ``primal_limits`` takes of the method: where its iteration ceases to be stable."""
