@@ -136,8 +136,9 @@ def report(
     else:
         if run.error is None:
             print(result.message)
-        print(f"objective  {_spread(result.fun)}")
-        print(f"violation  {_spread(result.violation)}")
+        if run.answer is None:  # the last iterate's; an answer has its own values below
+            print(f"objective  {_spread(result.fun)}")
+            print(f"violation  {_spread(result.violation)}")
         print(_short(str(run.best_design)))
         seconds = run.progress.seconds
         most = {word: int(getattr(result, name).max()) for name, word in COUNTED.items()}

@@ -20,6 +20,7 @@ def test_what_is_printed_agrees_with_minimize(name: str, zoviz: Callable[..., To
     told = zoviz("run", *words)
     assert told.code == FINE, told.err
     assert str(result.certainty) in told.out and f"f = {result.fun:.10g}" in told.out
+    assert "objective " not in told.out, "the last iterate's value would contradict the answer's"
     with store(folder) as kept:
         (record,) = kept.runs()
     certified = zoviz("certify", record.id, "--trust", "answer_module")
