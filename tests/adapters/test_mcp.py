@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def talk(target: Any, dialogue: Callable[[Agent], Coroutine[Any, Any, None]]) ->
         async with Client(target) as client:
             await dialogue(Agent(client))
 
-    asyncio.run(session())
+    with ThreadPoolExecutor(1) as thread:  # the browser's tests leave an event loop in this one
+        thread.submit(asyncio.run, session()).result()
     return True
 
 

@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,10 @@ def test_every_block_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pyt
     before = set(sys.modules)
     document = Document.parse(str(path), PythonCodeBlockParser(), CodeBlockParser("bash", shell))
     try:
-        for example in document.examples():
-            example.evaluate()
+        # In a thread of its own, as blocks may run an event loop, and the browser's tests leave one in this thread.
+        with ThreadPoolExecutor(1) as thread:
+            for example in document.examples():
+                thread.submit(example.evaluate).result()
     finally:
         for name in set(sys.modules) - before:
             if getattr(sys.modules[name], "__file__", None) and Path(sys.modules[name].__file__ or "").is_relative_to(

@@ -555,7 +555,7 @@ class Oracle:
         due, counts, spent = self._bill(x, mask)
         own = self.contract == "independent"
         new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
-        place = kept_in(place, due, self._user_bounds)
+        place = place if self._user_bounds is None else kept_in(place, due, self._user_bounds)
         if self._proceed is not None:
             self._proceed()
         broken: BaseException | None = None

@@ -25,7 +25,7 @@ class _SingleStep(ExtraGradient):
     ) -> tuple[ExtraGradientState, Info]:
         """Take one step from the iterate."""
         x, y, value, average, k, _, noisy, _, share = state
-        eta, eta_y = (self.scheduled(step, k) for step in (self.primal_step, self.dual_step))
+        eta, eta_y = self.steps_at(k)
         safe, radius = self.guarded(state, oracle), self.radius(k, bool(noisy))
         field = self.field(Point(x, y, value), radius, safe, oracle, streams)
         x_next = safe.projected_step(x, eta, field.x)

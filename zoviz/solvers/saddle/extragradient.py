@@ -270,7 +270,7 @@ class ExtraGradient(SaddleMethod):
         """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
         x, y, value, average, k, recent, noisy, _, share = state
         safe = self.guarded(state, oracle)
-        longest, dual = (self.scheduled(step, k) for step in (self.primal_step, self.dual_step))
+        longest, dual = self.steps_at(k)
         eta = safe.scaled_by_share(longest if share is None else longest * share[:, None])
         eta_y, radius = safe.dual_step(dual, _DUAL_PART / self.pass_length(oracle.n)), self.radius(k, bool(noisy))
 

@@ -163,9 +163,13 @@ class SaddleMethod(Solver):
         """Whether steps stay as they are set, so that their limits can be told."""
         return self.schedule == "constant"
 
-    def scheduled(self, step: float, iteration: int) -> float:
-        """Return a step of an iteration by the schedule."""
-        return step if self.schedule == "constant" else diminishing(step, iteration, self.schedule, self.step_power)
+    def steps_at(self, iteration: int) -> tuple[float, float]:
+        """Return the primal and the dual step of an iteration by the schedule."""
+        primal, dual, schedule = self.primal_step, self.dual_step, self.schedule
+        if schedule == "constant":
+            return primal, dual
+        power = self.step_power
+        return diminishing(primal, iteration, schedule, power), diminishing(dual, iteration, schedule, power)
 
     def stability(self, constants: Constants, n: int, m: int) -> dict[str, Any]:
         """Return what ``primal_limits`` takes of the method: where its iteration ceases to be stable."""

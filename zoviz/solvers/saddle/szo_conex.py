@@ -244,7 +244,7 @@ class SZOConEX(SaddleMethod):
         """Take one iteration of Algorithm 1, and linearise the constraints at the new point for the next."""
         x, y, value, level, previous, average, t, _ = state
         safe = self.guarded(state, oracle)
-        per_eta, per_tau = (self.scheduled(step, t) for step in (self.primal_step, self.dual_step))
+        per_eta, per_tau = self.steps_at(t)
         s = safe.extrapolated(level, previous, self.extrapolation)  # line 3
         y_next = safe.ascend(y, per_tau, s)  # line 4
         gradient, variance = self._gradient(y_next, safe, oracle, streams)

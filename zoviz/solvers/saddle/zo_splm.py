@@ -145,7 +145,8 @@ class ZOSPLM(SaddleMethod):
         """Take one iteration of Algorithm 1."""
         x, y, z, value, _, t = state
         safe = self.guarded(state, oracle)
-        c, alpha = safe.shortened(self.scheduled(self.primal_step, t), y), self.scheduled(self.dual_step, t)
+        primal, alpha = self.steps_at(t)
+        c = safe.shortened(primal, y)
         beta, p = self.proximal_step, self.proximal_weight
         gradient, facts = self._gradient(safe.lagrangian(y, value), p, state, oracle, streams)  # lines 3, 4
         x_next, value_next = safe.descend(x, c, gradient, proximal=(z, p))  # line 5

@@ -123,7 +123,7 @@ class ZOGDA(SaddleMethod):
         """Take one step: descend in x, then ascend in y."""
         x, y, value, t, _ = state
         safe = self.guarded(state, oracle)
-        c, alpha = (self.scheduled(step, t) for step in (self.primal_step, self.dual_step))
+        c, alpha = self.steps_at(t)
         estimate = self.estimator.estimate(safe.lagrangian(y, value), x, oracle, streams, base=value)
         info = safe.info(estimate.variance)
         x_next, value_next = safe.descend(x, safe.shortened(c, y), estimate.gradient)
