@@ -115,6 +115,13 @@ def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> floa
     return max(float(ratio**0.25), floor)
 
 
+def median_width(domain: Set) -> float:
+    """Return the median of the finite widths of a box; 0 where there is none."""
+    widths = domain.upper - domain.lower if isinstance(domain, Box) else np.zeros(1)
+    widths = widths[np.isfinite(widths) & (widths > 0)]
+    return float(np.median(widths)) if widths.size else 0.0
+
+
 def central_radius(constants: Constants, domain: Set) -> float:
     r"""Return the radius at which noise and bias of central differences balance, up to a quarter of X's width W.
 
@@ -127,11 +134,9 @@ def central_radius(constants: Constants, domain: Set) -> float:
     ----------
     Nocedal and Wright (2006), section 8.1, for the cube root of 3 sigma over the third derivative.
     """
-    widths = domain.upper - domain.lower if isinstance(domain, Box) else np.zeros(1)
-    widths = widths[np.isfinite(widths) & (widths > 0)]
-    if not widths.size:
+    width, curvature = median_width(domain), constants.lagrangian_curvature(constants.multiplier)
+    if not width:
         return 0.0
-    width, curvature = float(np.median(widths)), constants.lagrangian_curvature(constants.multiplier)
     return min((3.0 * constants.lagrangian_noise * width / curvature) ** (1.0 / 3.0), _WIDEST * width)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import param
 
 from zoviz.core.parameters import Part, Scale
-from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
@@ -18,6 +17,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.saddle.method import LIVE_ESTIMATOR
+from zoviz.solvers.step_rules import median_width
 from zoviz.solvers.theory import Info
 
 _EXACT, _NOISY = 1e-6, 1e-2
@@ -117,7 +117,10 @@ class LogBarrier(Solver):
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the radius where it is open: 1e-6 of the domain's width, under noise a hundredth."""
         share = _EXACT if problem.contract == "deterministic" else _NOISY
-        return {"estimator.smoothing_radius": self.estimator.smoothing_radius or share * _width(problem.domain)}
+        return {
+            "estimator.smoothing_radius": self.estimator.smoothing_radius
+            or share * (median_width(problem.domain) or 1.0)
+        }
 
     def from_budget(self, problem: Problem, budgets: Mapping[str, Any]) -> dict[str, Any]:
         """Return the patience where it is open: a fourteenth of the iterations that the tightest budget covers."""
@@ -157,7 +160,9 @@ class LogBarrier(Solver):
     def _curvature(self, state: BarrierState, slopes: Array, oracle: Oracle) -> Array:
         """Return the largest curvatures (R, 1 + m) that were seen, or the first ones."""
         if not state.iteration:
-            return np.asarray(np.linalg.norm(slopes, axis=-1) / (self.first_reach * _width(oracle.domain)))
+            return np.asarray(
+                np.linalg.norm(slopes, axis=-1) / (self.first_reach * (median_width(oracle.domain) or 1.0))
+            )
         way = np.linalg.norm(state.x - state.before, axis=1)[:, None]
         change = np.linalg.norm(slopes - state.slopes, axis=-1)
         change = np.where(change > _ALIKE * np.linalg.norm(slopes, axis=-1), change, 0.0)
@@ -200,10 +205,3 @@ def _way_back(h: Array, slopes: Array) -> Array:
     worst = h.argmax(axis=1)
     slope, value = slopes[rows, worst], np.maximum(h[rows, worst], 0.0)
     return np.asarray(-_BACK * (value / np.maximum(np.square(slope).sum(axis=1), _TINY))[:, None] * slope)
-
-
-def _width(domain: Any) -> float:
-    """Return the median of the finite widths of a box; 1 where there is none."""
-    widths = domain.upper - domain.lower if isinstance(domain, Box) else np.empty(0)
-    widths = widths[np.isfinite(widths) & (widths > 0.0)]
-    return float(np.median(widths)) if widths.size else 1.0
