@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from zoviz.core.errors import ZovizError
+from zoviz.papers.sogd.product_variance import ProductVariance
 from zoviz.studies.experiment import Claim, Experiment, Figures, Measured, Settings, Table, array, mean_text, plain
 from zoviz.studies.reports import html, markdown
 from zoviz.studies.reproduction import Reproduction, changes, experiments
@@ -161,6 +162,23 @@ def test_the_file_is_json_that_others_read(toy: Falls, tmp_path: Path) -> None:
     assert content["command"] == "zoviz reproduce toy-fig-1 --quick" and content["size"] == "quick"
     assert content["parts"]["method"]["figures"] == {"values": [1.0 / 3.0, None]}
     assert set(content["parts"]["method"]) == {"date", "commit", "seconds", "figures"}
+
+
+def test_another_draw_has_other_seeds_and_a_file_of_its_own(tmp_path: Path) -> None:
+    work, again = (Reproduction(ProductVariance(size="quick", draw=draw), tmp_path).run() for draw in (0, 2))
+    assert (work.path.name, again.path.name) == ("sogd-21-quick.json", "sogd-21-quick-draw-2.json")
+    assert again.command == "zoviz reproduce sogd-21 --quick --draw 2"
+    assert all(again.measured[part] != figures for part, figures in work.measured.items())
+    assert [row["verdict"] for row in again.judgements()] == [row["verdict"] for row in work.judgements()]
+    assert Reproduction.recorded(again.experiment).experiment.draw == 0
+    with ThreadPoolExecutor(1) as pool:
+        assert Reproduction(again.experiment, tmp_path / "there").run(executor=pool).measured == again.measured
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_draws_have_no_seed_in_common(name: str) -> None:
+    one, other = (experiments()[name](size="quick", draw=draw) for draw in (0, 1))
+    assert not set(one.seeds(one.parts()[0])) & set(other.seeds(other.parts()[0]))
 
 
 def test_a_mean_stands_with_its_error() -> None:

@@ -64,7 +64,7 @@ class StagesExperiment(RateExperiment):
         """Return the residuals (instances,) after T steps, as shares of the first."""
         name, _, how = method.partition(" ")
         out = []
-        for seed in range(FIRST_SEED, FIRST_SEED + self.settings["instances"]):
+        for seed in self.instance_seeds(FIRST_SEED):
             problem = CASES[case](n=SIZE, seed=seed)
             solver = self.inner[name][1]()
             if how == "in stages":

@@ -21,6 +21,8 @@ Measured = Mapping[str, Figures]
 """The figures of all parts, by name."""
 Settings = Mapping[str, Any]
 """Sizes such as rounds and replicas, as JSON holds them."""
+SEEDS_OF_A_DRAW = 100_000
+"""From a draw's seeds to those of the next: more than any experiment has."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Tuning(NamedTuple):
         Tried for each method alike.
     criterion : str
     trial_seeds, reported_seeds : tuple of int
-        Which have none in common.
+        Which have none in common; those of draw 0.
     """
 
     settings: int
@@ -132,6 +134,15 @@ class Experiment(param.Parameterized):
     """The settings of a ``quick`` and of the ``full`` experiment."""
 
     size: param.Selector[str] = param.Selector(default="full", objects=["quick", "full"], doc="Which of the two sizes.")
+    draw = param.Integer(default=0, bounds=(0, 1000), doc="Which seeds and instances; 0: those of the record.")
+
+    def seed(self, first: int = 0) -> int:
+        """Return the seed, of runs or of an instance, that stands in this draw for one of the recorded results."""
+        return first + SEEDS_OF_A_DRAW * self.draw
+
+    def instance_seeds(self, first: int = 0) -> tuple[int, ...]:
+        """Return the seeds of the instances in this draw, given the first of the recorded ones."""
+        return tuple(self.seed(first + number) for number in range(self.settings["instances"]))
 
     @property
     def settings(self) -> Settings:
@@ -183,7 +194,7 @@ class Experiment(param.Parameterized):
     def seeds(self, part: str) -> tuple[int, ...]:
         """Return the seeds of the runs that a part's figures are of."""
         tuning = self.tuning()
-        return (0,) if tuning is None else tuning.reported_seeds
+        return tuple(map(self.seed, (0,) if tuning is None else tuning.reported_seeds))
 
     def live(self, measured: Measured) -> list[Live]:
         """Return the runs that a page can begin, the most telling first; steps that were tuned are as measured."""

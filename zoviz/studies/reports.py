@@ -23,7 +23,9 @@ def sentences(work: Reproduction) -> list[str]:
     one = work.experiment
     measured = f"Measured: {one.protocol}"
     if tuning := one.tuning():
-        trials, own = (", ".join(map(str, seeds)) for seeds in (tuning.trial_seeds, tuning.reported_seeds))
+        trials, own = (
+            ", ".join(str(one.seed(seed)) for seed in seeds) for seeds in (tuning.trial_seeds, tuning.reported_seeds)
+        )
         measured += (
             f" Steps are the best of {tuning.settings} settings for every method alike, by {tuning.criterion}, on seed "
             f"{trials}; figures are of seed {own}."

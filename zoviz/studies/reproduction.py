@@ -62,7 +62,7 @@ class Reproduction:
     ----------
     experiment : Experiment
     folder : Path
-        Of the file, which has the experiment's name and size.
+        Of the file, which has the experiment's name and size, and its draw where that is not 0.
 
     Attributes
     ----------
@@ -74,7 +74,8 @@ class Reproduction:
 
     def __init__(self, experiment: Experiment, folder: Path) -> None:
         self.experiment = experiment
-        self.path = folder / f"{experiment.slug()}-{experiment.size}.json"
+        draw = f"-draw-{experiment.draw}" if experiment.draw else ""
+        self.path = folder / f"{experiment.slug()}-{experiment.size}{draw}.json"
         self.parts: dict[str, dict[str, Any]] = {}
         self.judged: list[dict[str, Any]] = []
         if self.path.exists():
@@ -82,9 +83,9 @@ class Reproduction:
 
     @classmethod
     def recorded(cls, experiment: Experiment) -> Self:
-        """Return the recorded results of an experiment, which may lack parts, or have none."""
+        """Return the recorded results of an experiment, of draw 0; they may lack parts, or have none."""
         with resources.as_file(resources.files(PACKAGE) / "recorded") as folder:
-            return cls(experiment, folder)
+            return cls(type(experiment)(size=experiment.size) if experiment.draw else experiment, folder)
 
     def _read(self, content: dict[str, Any]) -> None:
         own = json.loads(json.dumps(self.experiment.settings))
@@ -99,7 +100,8 @@ class Reproduction:
     @property
     def command(self) -> str:
         """The command that measures the experiment."""
-        return f"zoviz reproduce {self.experiment.slug()} --{self.experiment.size}"
+        draw = f" --draw {self.experiment.draw}" if self.experiment.draw else ""
+        return f"zoviz reproduce {self.experiment.slug()} --{self.experiment.size}{draw}"
 
     @property
     def missing(self) -> list[str]:
@@ -145,7 +147,7 @@ class Reproduction:
             for part in self.missing:
                 yield part, performed(self.experiment, part, self._needed(part))
             return
-        cls, size = type(self.experiment), self.experiment.size
+        one, needed = self.experiment, self._needed
         with process_pool(workers) if executor is None else nullcontext(executor) as pool:
             futures: dict[Future[dict[str, Any]], str] = {}
             waiting = self.missing
@@ -153,7 +155,9 @@ class Reproduction:
                 while waiting or futures:
                     for part in [one for one in waiting if self.parts.keys() >= set(self.experiment.needs(one))]:
                         waiting.remove(part)
-                        futures[pool.submit(perform_elsewhere, cls, size, part, self._needed(part))] = part
+                        futures[pool.submit(perform_elsewhere, type(one), one.size, one.draw, part, needed(part))] = (
+                            part
+                        )
                     done = next(as_completed(futures))
                     yield futures.pop(done), done.result()
             finally:
@@ -246,9 +250,9 @@ def performed(experiment: Experiment, part: str, needed: Measured) -> dict[str, 
     return {"date": today, "commit": commit(), "seconds": seconds, "figures": json.loads(json.dumps(figures))}
 
 
-def perform_elsewhere(cls: type[Experiment], size: str, part: str, needed: Measured) -> dict[str, Any]:
+def perform_elsewhere(cls: type[Experiment], size: str, draw: int, part: str, needed: Measured) -> dict[str, Any]:
     """Do one part in another process."""
-    return performed(cls(size=size), part, needed)
+    return performed(cls(size=size, draw=draw), part, needed)
 
 
 def commit() -> str:

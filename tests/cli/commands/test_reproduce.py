@@ -111,3 +111,10 @@ def test_an_experiment_without_its_package_leaves_the_others(
 def test_an_unknown_experiment_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reproduce", "sogd-fig-7"]) == MISUSED
     assert "Expected the name of a paper's experiment" in capsys.readouterr().err
+
+
+def test_a_draw_that_there_is_not_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "sogd-21", "--draw", "-1"]) == MISUSED
+    assert "Expected a number from 0 to 1000 for --draw, got -1" in capsys.readouterr().err
+    assert main(["reproduce", "simulators", "--draw", "1"]) == MISUSED
+    assert "Expected a paper's experiment for --draw, got simulators" in capsys.readouterr().err

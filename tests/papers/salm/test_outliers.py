@@ -14,7 +14,7 @@ from zoviz.studies.verdict import Verdict  # noqa: E402
 
 
 def test_training_helps_those_who_were_left_out() -> None:
-    start, end = (judged("breast cancer", LOSSES[0], 0.1, 2, iterations) for iterations in (0, 150))
+    start, end = (judged("breast cancer", LOSSES[0], 0.1, range(2), iterations) for iterations in (0, 150))
     assert end.accuracy.mean() > start.accuracy.mean() + 0.05
     assert (end.excess < 0.5 * start.excess).all() and (end.excess > -1e-3).all()
     assert (end.violation < start.violation).all() and (end.p_rule < 1.0).all() and (end.parity > 0.0).all()

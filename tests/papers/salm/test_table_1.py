@@ -66,7 +66,7 @@ def test_a_search_ends_runs_that_cannot_win_and_chooses_the_same(monkeypatch: py
         return samples_to(*args, limit=limit)
 
     monkeypatch.setattr(table_1, "samples_to", counted)
-    best = tuned(method, case, 300, grid)
+    best = tuned(method, case, 300, grid, TRIAL_SEED)
     assert len(limits) == 4
     in_full = {
         pair: medians(

@@ -31,6 +31,7 @@ class _Reproduce(Command):
   zoviz reproduce sogd-remark-4-4 --quick
   zoviz reproduce salm --full --workers 2 --save salm.md
   zoviz reproduce --full --plan
+  zoviz reproduce splm-theorem-1 --quick --draw 3
   zoviz reproduce minimize-printed-digits --full --only method=auto calls=200,2000
 The same command again measures only what is missing.
 The exit code is 4 if a verdict differs from the recorded one of the same size."""
@@ -44,6 +45,9 @@ The exit code is 4 if a verdict differs from the recorded one of the same size."
         size = parser.add_mutually_exclusive_group()
         size.add_argument("--quick", action="store_true", help="small sizes: at most a minute each (default)")
         size.add_argument("--full", action="store_true", help="full sizes, as recorded: minutes to hours")
+        parser.add_argument(
+            "--draw", type=int, default=0, metavar="N", help="other seeds and instances: any number (0: as recorded)"
+        )
         parser.add_argument(
             "--only", nargs="+", default=[], metavar="AXIS=VALUES", help="only the trials of a study with these values"
         )
@@ -64,7 +68,8 @@ The exit code is 4 if a verdict differs from the recorded one of the same size."
             )
         size = "full" if args.full else "quick"
         classes = [cls for word in args.which for cls in _chosen(word)] if args.which else list(experiments().values())
-        works, begun = [], [Reproduction(_sized(cls, size, args.only), Path(args.folder)) for cls in classes]
+        sized = [_sized(cls, size, args.draw, args.only) for cls in classes]
+        works, begun = [], [Reproduction(one, Path(args.folder)) for one in sized]
         if args.plan:
             _plan(begun, args.workers, args.json)
             return FINE
@@ -87,10 +92,16 @@ The exit code is 4 if a verdict differs from the recorded one of the same size."
         return CHANGED if new else FINE
 
 
-def _sized(cls: type[Experiment], size: str, only: list[str]) -> Experiment:
-    """Return an experiment of a size, narrowed where some of its trials are wanted."""
+def _sized(cls: type[Experiment], size: str, draw: int, only: list[str]) -> Experiment:
+    """Return an experiment of a size and a draw, or narrowed where some of a study's trials are wanted."""
+    if draw and issubclass(cls, Trials):
+        raise UsageError(f"Expected a paper's experiment for --draw, got {cls.slug()}, whose trials have their seeds.")
     if not only:
-        return cls(size=size)
+        try:
+            return cls(size=size, draw=draw)
+        except ValueError:
+            low, high = cls.param.draw.bounds
+            raise UsageError(f"Expected a number from {low} to {high} for --draw, got {draw}.") from None
     if not issubclass(cls, Trials):
         raise UsageError(f"Expected a study of trials for --only, got {cls.slug()}: these are {', '.join(trials())}.")
     try:

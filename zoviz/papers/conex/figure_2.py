@@ -123,4 +123,4 @@ def residuals(problem: ConexQCQP, x: Array) -> Array:
 
 def starts(problem: ConexQCQP, replicas: int) -> Array:
     """Return the KKT residuals (R,) of the trials' starts."""
-    return least_residual(problem, problem.initial(Streams(0, replicas)))
+    return least_residual(problem, problem.initial(Streams(problem.seed, replicas)))

@@ -85,7 +85,8 @@ class OverRadii(PairedExperiment):
     def problem(self, panel: str) -> ConexQCQP:
         """Return the problem of a panel."""
         n, law, contract = self.settings["panels"][self.panel_names().index(panel)]
-        return ConexQCQP(n=n, convex=self.convex, noise=contract, noise_scale=1.0, noise_distribution=law)
+        noise: dict[str, Any] = {"noise": contract, "noise_scale": 1.0, "noise_distribution": law}
+        return ConexQCQP(n=n, convex=self.convex, seed=self.seed(), **noise)
 
     def panel_names(self) -> list[str]:
         """Return what the panels are called."""
@@ -99,7 +100,7 @@ class OverRadii(PairedExperiment):
         """Return a method's run, at its end."""
         solver = RIVALS[name](initial_points=DESIGN) if name in RIVALS else self.solvers()[name]
         replicas = self.settings["rivals" if name in RIVALS else "replicas"]
-        run = Run(problem=problem, solver=solver, replicas=replicas, label=name, seed=0, **limits)
+        run = Run(problem=problem, solver=solver, replicas=replicas, label=name, seed=self.seed(), **limits)
         run.run()
         return run
 

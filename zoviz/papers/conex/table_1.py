@@ -55,7 +55,7 @@ class SampleSizes(TunedApplication):
 
     def problem(self, instance: int) -> HMCTuning:
         """Return an instance: a draw of the data."""
-        return HMCTuning(seed=instance, **self.settings["problem"])
+        return HMCTuning(seed=self.seed(instance), **self.settings["problem"])
 
     def objective_of(self, merit: float) -> float:
         """Return -ln(ESS / 100)."""
@@ -63,7 +63,7 @@ class SampleSizes(TunedApplication):
 
     def fresh(self, problem: Any, x: Array, count: int) -> FreshTrials:
         """Return the effective sample sizes of fresh trials at x (4,), with objectives and constraints."""
-        outcomes = problem.trials(x, count, seed=1)
+        outcomes = problem.trials(x, count, seed=self.seed(1))
         limits = np.array([problem.score_limit, problem.reduction_limit])
         h = np.log(np.maximum(np.stack([outcomes.score, outcomes.reduction], axis=1), 1e-3) / limits)
         return FreshTrials(outcomes.size, -np.log(np.maximum(outcomes.size, LEAST_SIZE) / UNIT_SIZE), h)

@@ -57,7 +57,7 @@ class ValidationErrors(TunedApplication):
 
     def problem(self, instance: int) -> NetworkTuning:
         """Return an instance: a split of the images."""
-        return NetworkTuning(seed=instance, **self.settings["problem"])
+        return NetworkTuning(seed=self.seed(instance), **self.settings["problem"])
 
     def objective_of(self, merit: float) -> float:
         """Return the error itself."""
@@ -65,5 +65,5 @@ class ValidationErrors(TunedApplication):
 
     def fresh(self, problem: Any, x: Array, count: int) -> FreshTrials:
         """Return the validation errors in per cent of networks trained afresh at x (11,), and the excess work."""
-        error = problem.trials(x, count, seed=1).error
+        error = problem.trials(x, count, seed=self.seed(1)).error
         return FreshTrials(error, error, np.full((count, 1), float(problem.work(x)) / problem.limit - 1.0))

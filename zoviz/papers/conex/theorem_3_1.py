@@ -84,8 +84,7 @@ class AveragedError(RateExperiment):
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the errors (instances,) after T iterations, as shares of the first."""
         scale = (self.settings["horizons"][0] / horizon) ** 0.5 if method == FALLING else 1.0
-        seeds = range(FIRST_SEED, FIRST_SEED + self.settings["instances"])
-        problems = [ConexQCQP(n=SIZE, seed=seed) for seed in seeds]
+        problems = [ConexQCQP(n=SIZE, seed=seed) for seed in self.instance_seeds(FIRST_SEED)]
         return {ERROR: np.array([error_after(problem, horizon, scale) for problem in problems])}
 
 
@@ -113,6 +112,5 @@ class AveragedErrorBySize(RateExperiment):
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the errors (instances,) with n variables, as shares of the first."""
         size = horizon if method == "iterations of order n" else self.settings["horizons"][0]
-        seeds = range(FIRST_SEED, FIRST_SEED + self.settings["instances"])
-        problems = [ConexQCQP(n=horizon, seed=seed) for seed in seeds]
+        problems = [ConexQCQP(n=horizon, seed=seed) for seed in self.instance_seeds(FIRST_SEED)]
         return {ERROR: np.array([error_after(problem, 60 * size, SHORTER) for problem in problems])}

@@ -114,7 +114,7 @@ class TunedApplication(PairedExperiment):
         """Return an instance and a method's answer (n,) on it."""
         problem, calls = self.problem(instance), self.settings["calls"]
         solver = self.solver(method, problem.domain.n, setting)
-        run = Run(problem, solver, replicas=1, seed=instance, calls=calls)
+        run = Run(problem, solver, replicas=1, seed=self.seed(instance), calls=calls)
         met: list[Array] = []
 
         def look() -> None:
@@ -210,7 +210,7 @@ class TunedApplication(PairedExperiment):
 
     def seeds(self, part: str) -> tuple[int, ...]:
         """Return the instance, which is the run's seed."""
-        return (int(part.split(" / ")[1]),)
+        return (self.seed(int(part.split(" / ")[1])),)
 
     def _printed(self) -> dict[str, float]:
         """Return the paper's figures as numbers, without their errors."""

@@ -59,7 +59,8 @@ class Application(Experiment):
         case, name = part.split(" / ")
         method, problem = self.methods[name], self.problem(case, name)
         replicas, samples = self.settings["replicas"], self.settings["samples"]
-        run = Run(problem=problem, solver=method.cls(**method.options), replicas=replicas, samples=samples, seed=0)
+        solver = method.cls(**method.options)
+        run = Run(problem=problem, solver=solver, replicas=replicas, samples=samples, seed=self.seed())
         run.run()
         return {measure: plain(values) for measure, values in self.outcome(problem, run).items()}
 

@@ -206,10 +206,10 @@ def consensus(
     return run
 
 
-def random_graph(nodes: int, probability: float) -> DistributedConsensus:
+def random_graph(nodes: int, probability: float, seed: int = 0) -> DistributedConsensus:
     """Return distributed optimisation whose nodes begin near each other, though not at one point.
 
     What the multipliers of pairs take up while nodes are far apart stays in them, where it adds to the noise of
     A_zeta'y.
     """
-    return DistributedConsensus(nodes=nodes, edge_probability=probability, start_radius=0.5)
+    return DistributedConsensus(nodes=nodes, edge_probability=probability, start_radius=0.5, seed=seed)

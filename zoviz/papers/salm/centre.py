@@ -43,7 +43,6 @@ class Centre(RateExperiment):
         """Return the means over random iterations (R,)."""
         update: Any = UPDATES[method]
         solver = SmoothedALM(horizon=horizon, centre_update=update)
-        near = near_stationarity(
-            solver, problem_for(sampled=False), horizon, self.settings["replicas"], DRAWS, REPORTED_SEED
-        )
+        problem, seed = problem_for(sampled=False, seed=self.seed()), self.seed(REPORTED_SEED)
+        near = near_stationarity(solver, problem, horizon, self.settings["replicas"], DRAWS, seed)
         return {NEAR: np.asarray(near.mean(axis=0))}

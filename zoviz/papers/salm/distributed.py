@@ -48,7 +48,7 @@ class Distributed(Application):
     def problem(self, case: str, method: str) -> DistributedConsensus:
         """Return the problem on the graph of a case."""
         nodes, probability = case.split(" nodes, p = ")
-        return random_graph(int(nodes), float(probability))
+        return random_graph(int(nodes), float(probability), self.seed())
 
     def outcome(self, problem: DistributedConsensus, run: Run) -> dict[str, Array]:
         """Return how far the mean's objective is from the centralised one, and nodes from their mean."""

@@ -54,13 +54,13 @@ class Multipliers(Experiment):
         """Return the problem, and a method with the weight of all."""
         growth = {"growth": 0.0} if method == PENALTY else {}
         solver = METHODS[method](penalty=WEIGHT, horizon=self.settings["iterations"], **growth)
-        return StochasticQP(gradient_noise=0.1, curvature_noise=0.02), solver
+        return StochasticQP(gradient_noise=0.1, curvature_noise=0.02, seed=self.seed()), solver
 
     def measure(self, part: str) -> Figures:
         """Return the share of the violation that is left at the end, and its course."""
         iterations, replicas = self.settings["iterations"], self.settings["replicas"]
         problem, solver = self.task(part)
-        run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=0)
+        run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=self.seed())
         run.run()
         shares = run.trace[VIOLATION] / run.trace[VIOLATION][0]
         rows = np.unique(np.linspace(0, len(shares) - 1, 60).astype(int))

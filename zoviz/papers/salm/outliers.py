@@ -12,6 +12,7 @@ ablation: there it would be better for another reason.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -59,10 +60,10 @@ class Judged(NamedTuple):
     solved_accuracy: Array
 
 
-def judged(source: str, loss: Loss, noise: float, splits: int, iterations: int) -> Judged:
+def judged(source: str, loss: Loss, noise: float, splits: Sequence[int], iterations: int) -> Judged:
     """Train a classifier on each split by Algorithm 1 with long steps, and return its measures on the test."""
     rows = []
-    for split in range(splits):
+    for split in splits:
         data: dict[str, Any] = {"source": source, "test_share": TEST, "label_noise": noise, "split_seed": split}
         problem = FairClassification(**data, loss=loss, bound=BOUND)
         steps: dict[str, Any] = {**long_steps(problem, WEIGHTS.get(loss))}
@@ -123,7 +124,7 @@ class Outliers(Experiment):
     def measure(self, part: str) -> Figures:
         name, share = part.split(" / ")
         loss, noise = LOSSES[LOSSES.index(name)], int(share.split()[0]) / 100.0
-        one = judged(self.settings["source"], loss, noise, self.settings["splits"], self.settings["iterations"])
+        one = judged(self.settings["source"], loss, noise, self.seeds(part), self.settings["iterations"])
         return {name: plain(values) for name, values in one._asdict().items()}
 
     def claims(self) -> list[Claim]:
@@ -174,7 +175,7 @@ class Outliers(Experiment):
         return out
 
     def seeds(self, part: str) -> tuple[int, ...]:
-        return tuple(range(self.settings["splits"]))
+        return tuple(self.seed(split) for split in range(self.settings["splits"]))
 
 
 class OutliersOfArrests(Outliers):

@@ -32,9 +32,11 @@ ALGORITHMS: dict[str, type[Solver]] = {
 FIRST, SECOND, THIRD = ALGORITHMS
 
 
-def problem_for(sampled: bool, null_curvature: float = 0.5) -> StochasticQP:
+def problem_for(sampled: bool, null_curvature: float = 0.5, seed: int = 0) -> StochasticQP:
     """Return the stochastic QP with an indefinite f, with rows that are known or only sampled."""
-    return StochasticQP(n=10, rows=3, gradient_noise=1.0, null_curvature=null_curvature, sampled_rows=sampled)
+    return StochasticQP(
+        n=10, rows=3, gradient_noise=1.0, null_curvature=null_curvature, sampled_rows=sampled, seed=seed
+    )
 
 
 def prepared(solver: Solver, problem: StochasticQP) -> Solver:
@@ -46,7 +48,7 @@ def prepared(solver: Solver, problem: StochasticQP) -> Solver:
 
 
 def near_stationarity(
-    solver: Solver, problem: StochasticQP, horizon: int, replicas: int, draws: int, seed: int = 0
+    solver: Solver, problem: StochasticQP, horizon: int, replicas: int, draws: int, seed: int
 ) -> Array:
     """Return ||grad Psi(z_t)|| (draws, R) at random iterations, one of every replica from each equal part of T."""
     method, streams = prepared(solver, problem), Streams(seed, replicas)
@@ -91,10 +93,10 @@ class Theorem31(RateExperiment):
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the mean of ||grad Psi|| over the drawn iterations of every replica."""
-        problem = problem_for(case == SECOND)
+        problem, seed = problem_for(case == SECOND, seed=self.seed()), self.seed()
         sized = self.settings["horizons"][0] if method == SAME_STEPS else horizon
         solver = ALGORITHMS[case](horizon=sized, **({"momentum": 1.0} if method == PLAIN else {}))
-        rows = near_stationarity(solver, problem, horizon, self.settings["replicas"], self.settings["draws"])
+        rows = near_stationarity(solver, problem, horizon, self.settings["replicas"], self.settings["draws"], seed)
         return {NEAR: rows.mean(axis=0)}
 
     def live(self, measured: Measured) -> list[Live]:

@@ -51,7 +51,7 @@ class Slicing(Application):
 
     def problem(self, case: str, method: str) -> NetworkSlicing:
         """Return the network of a case, with the regulariser or without."""
-        problem = NetworkSlicing(seed=int(case.split()[1]))
+        problem = NetworkSlicing(seed=self.seed(int(case.split()[1])))
         if method == UNREGULARISED:
             problem.weight = 0.0
         return problem

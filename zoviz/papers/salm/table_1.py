@@ -93,10 +93,10 @@ class Case(NamedTuple):
     methods: Mapping[str, Method]
 
 
-def cases() -> dict[str, Case]:
+def cases(seed: int = 0) -> dict[str, Case]:
     """Return the problems by their names on the command line."""
-    exact_rows = problem_for()
-    sampled = problem_for(sampled=True)
+    exact_rows = problem_for(seed=seed)
+    sampled = problem_for(sampled=True, seed=seed)
     fair = FairClassification(loss="logistic difference")
     return {
         "qp": Case("stochastic QP", exact_rows, (1.0, 0.5, 0.25), KNOWN_ROWS),
@@ -159,7 +159,9 @@ def medians(samples: Array) -> tuple[float, ...]:
     return tuple(np.median(samples, axis=1)[::-1].tolist())
 
 
-def tuned(method: Method, case: Case, samples: int, grid: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def tuned(
+    method: Method, case: Case, samples: int, grid: Sequence[tuple[float, float]], seed: int
+) -> tuple[float, float]:
     """Return the factors of step and penalty with the least median at the tightest tolerance that any reaches.
 
     Settings next to the rule's own are tried first; a run ends where it can no longer be the best, at as many samples
@@ -169,7 +171,7 @@ def tuned(method: Method, case: Case, samples: int, grid: Sequence[tuple[float, 
     best, least = order[0], (np.inf,) * len(case.tolerances)
     for factors in order:
         solver = solver_for(method, case.problem, samples, *factors)
-        counts = samples_to(solver, case.problem, case.tolerances, samples, TRIALS, TRIAL_SEED, limit=least[0])
+        counts = samples_to(solver, case.problem, case.tolerances, samples, TRIALS, seed, limit=least[0])
         if medians(counts) < least:
             best, least = factors, medians(counts)
     return best
@@ -206,13 +208,14 @@ class Samples(Experiment):
     def measure(self, part: str) -> Figures:
         """Return the samples of a method on a problem, by default and tuned, and the factors that tuning chose."""
         name, method_name = part.split(" / ")
-        case, samples, seeds = cases()[name], self.settings["samples"], self.settings["seeds"]
+        case, samples, seeds = cases(self.seed())[name], self.settings["samples"], self.settings["seeds"]
         method = case.methods[method_name]
-        best = tuned(method, case, samples, self.grid())
+        best = tuned(method, case, samples, self.grid(), self.seed(TRIAL_SEED))
         out: Figures = {"factors": list(best)}
         for kind, factors in (("default", (1.0, 1.0)), ("tuned", best)):
             solver = solver_for(method, case.problem, samples, *factors)
-            out[kind] = plain(samples_to(solver, case.problem, case.tolerances, samples, seeds, REPORTED_SEED))
+            reported = self.seed(REPORTED_SEED)
+            out[kind] = plain(samples_to(solver, case.problem, case.tolerances, samples, seeds, reported))
         return out
 
     def grid(self) -> list[tuple[float, float]]:

@@ -37,14 +37,19 @@ COLUMNS = {NORMAL: NORMAL_RESIDUAL, RESIDUAL: VIOLATION}
 """Where a run's trace has both measures."""
 
 
-def problem_for(sampled: bool = False, noise: float = NOISE) -> StochasticQP:
+def problem_for(sampled: bool = False, noise: float = NOISE, seed: int = 0) -> StochasticQP:
     """Return the stochastic QP, n = 20 and 3 rows, with or without sampled rows."""
     return StochasticQP(
-        n=20, gradient_noise=noise, curvature_noise=0.02 * noise, sampled_rows=sampled, row_noise=0.02 * noise
+        n=20,
+        gradient_noise=noise,
+        curvature_noise=0.02 * noise,
+        sampled_rows=sampled,
+        row_noise=0.02 * noise,
+        seed=seed,
     )
 
 
-def along(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, seed: int = 0) -> dict[str, Array]:
+def along(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, seed: int) -> dict[str, Array]:
     """Return ||v|| and ||Ax - b|| at (x_{s+1}, y_{s+1}), means (R,) over random s."""
     streams = Streams(seed, replicas)
     oracle, method = Oracle(problem, streams), prepared(solver, problem)
@@ -61,9 +66,7 @@ def along(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, se
     return {NORMAL: normal, RESIDUAL: residual}
 
 
-def after_last_step(
-    solver: Solver, problem: StochasticQP, horizon: int, replicas: int, size: str, seed: int = 0
-) -> Array:
+def after_last_step(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, size: str, seed: int) -> Array:
     """Return ||v|| (R,) after a last step of size ``OWN`` or ``RUNS`` from x_{t*}; B = 50 sqrt(T)."""
     streams = Streams(seed, replicas)
     oracle, method = Oracle(problem, streams), prepared(solver, problem)
@@ -101,7 +104,8 @@ class Theorem57(RateExperiment):
         """Return both measures of Algorithm 3, or of its form for sampled rows."""
         cls = StormSampledALM if case == SAMPLED else StormALM
         solver = cls(horizon=horizon, momentum=1.0) if method == PLAIN else cls(horizon=horizon)
-        return along(solver, problem_for(case == SAMPLED), horizon, self.settings["replicas"])
+        seed = self.seed()
+        return along(solver, problem_for(case == SAMPLED, seed=seed), horizon, self.settings["replicas"], seed)
 
     def live(self, measured: Measured) -> list[Live]:
         """Return Algorithm 3 for known and for sampled rows at the second T, with both claimed orders."""
@@ -142,5 +146,5 @@ class Corollary32(RateExperiment):
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return ||v|| after a last step of either size, from the same iterates."""
         solver = SampledALM(horizon=horizon) if case == SAMPLED else SmoothedALM(horizon=horizon)
-        problem = problem_for(case == SAMPLED)
-        return {NORMAL: after_last_step(solver, problem, horizon, self.settings["replicas"], method)}
+        problem, seed = problem_for(case == SAMPLED, seed=self.seed()), self.seed()
+        return {NORMAL: after_last_step(solver, problem, horizon, self.settings["replicas"], method, seed)}

@@ -189,7 +189,8 @@ class Attack(Experiment):
         """Return the problem with its images and network, which every run would else load and train by itself."""
         if (dataset, light) not in self._problems:
             stages = self.settings["stages"][dataset]
-            problem = BlackBoxAttack(dataset=dataset, stages=stages, stage_rounds=self.settings["rounds"] // stages)
+            rounds = self.settings["rounds"] // stages
+            problem = BlackBoxAttack(dataset=dataset, stages=stages, stage_rounds=rounds, seed=self.seed())
             if light:
                 problem.largest_weight = 0.0
             _ = problem.data
@@ -218,8 +219,8 @@ class Attack(Experiment):
         if column == QUERIES:
             calls = queries(problem, rounds)
             limits, trial = {"calls": calls}, {"calls": calls // 4}
-        rate = search(method[0], self.settings["rates"], problem, TRIAL_SEED, trial)
-        return figures(course(method[0], rate, problem, seeds, REPORTED_SEED, limits), rate)
+        rate = search(method[0], self.settings["rates"], problem, self.seed(TRIAL_SEED), trial)
+        return figures(course(method[0], rate, problem, seeds, self.seed(REPORTED_SEED), limits), rate)
 
     def tuning(self) -> Tuning:
         """Return how rates of y were chosen."""

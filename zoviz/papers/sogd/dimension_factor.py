@@ -70,6 +70,8 @@ class DimensionFactor(RateExperiment):
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the later regret in so many dimensions, n and d together."""
         size, rounds = horizon // 2, self.settings["rounds"]
-        problem = CurvedBilevel(n=size, d=size, drift="none", sampling_noise=NOISE / size**0.5, conditioning=2.0)
+        problem = CurvedBilevel(
+            n=size, d=size, drift="none", sampling_noise=NOISE / size**0.5, conditioning=2.0, seed=self.seed()
+        )
         solver = of_theory(problem, rounds, CLASSES[method], DIRECTIONS[case])
-        return {LATER_REGRET: measured(solver, problem, rounds, self.settings["replicas"])}
+        return {LATER_REGRET: measured(solver, problem, rounds, self.settings["replicas"], self.seed())}

@@ -48,7 +48,7 @@ def methods() -> dict[str, Solver]:
     return {"SOGD": SOGD(), **windows}
 
 
-def course(variant: Stream, method: str, rounds: int, replicas: int, seed: int = 0) -> Run:
+def course(variant: Stream, method: str, rounds: int, replicas: int, seed: int) -> Run:
     """Return the run of a method on one stream, at its end, with both regrets in its trace."""
     problem = ToyBilevel(variant=variant, regret_window=WINDOW)
     solver = methods()[method]
@@ -77,7 +77,7 @@ class Windows(Experiment):
         """Return both regrets at the end, and their courses."""
         name, method = part.split(" / ")
         stream = next(one for one in STREAMS if one == name)
-        run = course(stream, method, self.settings["rounds"], self.settings["replicas"])
+        run = course(stream, method, self.settings["rounds"], self.settings["replicas"], self.seed())
         rows = np.unique(np.geomspace(1, len(run.trace[ITERATION]) - 1, 60).astype(int))
         drawn = {window: rounded(run.trace[column][rows].mean(axis=1)) for window, column in MEASURES.items()}
         ends: Figures = {window: plain(run.trace[column][-1]) for window, column in MEASURES.items()}

@@ -186,11 +186,11 @@ class Tuned(Experiment):
             solvers = {method: solver(method, START) for method in METHODS}
             return {"milliseconds": {name: 1e3 * one for name, one in paces(solvers, problem, seeds, 8, 2).items()}}
         method = "SOGD" if name == UNCHANGED else name
-        point, scores = search(method, self.grid(), self.problem(dataset, trial), TRIAL_SEED)
+        point, scores = search(method, self.grid(), self.problem(dataset, trial), self.seed(TRIAL_SEED))
         if name == UNCHANGED:
             problem = problem.clone()
             problem.ratios = [problem.ratios[0]] * len(problem.ratios)
-        run = course(method, point, problem, seeds, REPORTED_SEED)
+        run = course(method, point, problem, seeds, self.seed(REPORTED_SEED))
         return figures(run, problem, point) | {"scores": plain(scores)}
 
     def grid(self) -> list[Point]:

@@ -85,7 +85,7 @@ class PathLengths(Experiment):
         if case in EXAMPLES:
             return EXAMPLES[case](rounds, method == FALLING)
         drift: Any = method.split()[0]
-        problem = QuadraticBilevel(n=3, d=3, seed=int(case.split()[1]), drift=drift)
+        problem = QuadraticBilevel(n=3, d=3, seed=self.seed(int(case.split()[1])), drift=drift)
         return dict(zip(("H_2,T", "D_T", "G_T"), variations(problem, rounds), strict=True))
 
     def claims(self) -> list[Claim]:

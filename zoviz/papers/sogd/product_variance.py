@@ -24,10 +24,10 @@ SHARED, OWN = "directions shared", "directions of their own"
 SPREAD = "squared error"
 
 
-def product_spread(radius: float, shared: bool, replicas: int = 200, directions: int = 10) -> Array:
+def product_spread(radius: float, shared: bool, replicas: int = 200, directions: int = 10, seed: int = 0) -> Array:
     """Return the squared errors (R,) of an estimated Hessian-vector product at the radius rho_v."""
-    problem = QuadraticBilevel(noise="deterministic")
-    streams, rng = Streams(4, replicas), np.random.default_rng(0)
+    problem = QuadraticBilevel(noise="deterministic", seed=seed)
+    streams, rng = Streams(seed + 4, replicas), np.random.default_rng(seed)
     oracle = Oracle(problem, streams)
     rounds = BilevelOracle(oracle)
     x, y, v = (np.repeat(rng.standard_normal((1, 10)), replicas, axis=0) for _ in range(3))
@@ -69,4 +69,4 @@ class ProductVariance(RateExperiment):
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the squared errors at rho_v = 1 / horizon."""
-        return {SPREAD: product_spread(1.0 / horizon, method == SHARED, self.settings["replicas"])}
+        return {SPREAD: product_spread(1.0 / horizon, method == SHARED, self.settings["replicas"], seed=self.seed())}

@@ -87,6 +87,6 @@ class Remark44(RateExperiment):
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the later squared gradients of a method."""
-        problem = QuadraticBilevel(n=SIZE, d=SIZE, drift="none", sampling_noise=NOISE)
+        problem = QuadraticBilevel(n=SIZE, d=SIZE, drift="none", sampling_noise=NOISE, seed=self.seed())
         solver = solver_for(method, horizon)
-        return {LATER_SLOPES: later_slopes(solver, problem, horizon, self.settings["replicas"], 0)}
+        return {LATER_SLOPES: later_slopes(solver, problem, horizon, self.settings["replicas"], self.seed())}

@@ -48,7 +48,7 @@ def later_regret(run: Run, horizon: int) -> Array:
     return (sums[end] - sums[start]) / (horizon - horizon // 2)
 
 
-def measured(solver: Solver, problem: OnlineBilevel, horizon: int, replicas: int, seed: int = 0) -> Array:
+def measured(solver: Solver, problem: OnlineBilevel, horizon: int, replicas: int, seed: int) -> Array:
     """Return the later regret (R,) of a method on a problem after T rounds."""
     return later_regrets(solver, problem, [horizon], replicas, seed)[0]
 
@@ -78,16 +78,15 @@ class RegretsOfInstances(RateExperiment):
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the later regrets (horizons, instances times replicas) of a method."""
         size = self.settings
-        seeds = range(FIRST_SEED, FIRST_SEED + size["instances"])
         every = [
             later_regrets(self.solver(method), self.instance(case, seed), size["horizons"], size["replicas"], seed)
-            for seed in seeds
+            for seed in self.instance_seeds(FIRST_SEED)
         ]
         return {LATER_REGRET: np.concatenate(every, axis=1)}
 
     def seeds(self, part: str) -> tuple[int, ...]:
         """Return the seeds of the instances, which those of the runs are, too."""
-        return tuple(range(FIRST_SEED, FIRST_SEED + self.settings["instances"]))
+        return self.instance_seeds(FIRST_SEED)
 
 
 class Theorem36(RegretsOfInstances):

@@ -75,6 +75,6 @@ class Theorem42(RateExperiment):
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the later regret of ZO-SOGD by (26), with what a method leaves out."""
-        problem = CurvedBilevel(n=1, d=1, drift=STREAMS[case], sampling_noise=NOISE, conditioning=2.0)
+        problem = CurvedBilevel(n=1, d=1, drift=STREAMS[case], sampling_noise=NOISE, conditioning=2.0, seed=self.seed())
         solver = of_theory(problem, horizon, **ABLATIONS.get(method, {}))
-        return {LATER_REGRET: measured(solver, problem, horizon, self.settings["replicas"])}
+        return {LATER_REGRET: measured(solver, problem, horizon, self.settings["replicas"], self.seed())}

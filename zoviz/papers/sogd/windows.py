@@ -48,22 +48,22 @@ def average_regret(problem: OnlineBilevel, solver: Solver, horizon: int, replica
     return run.trace[AVERAGE_REGRET][-1]
 
 
-def _quadratic(rate: float, size: int = 10, seed: int = 0) -> QuadraticBilevel:
-    return QuadraticBilevel(n=size, d=size, seed=seed, drift="rapid", drift_rate=rate)
+def streams_of_tasks(first: int = 0) -> dict[str, OnlineBilevel]:
+    """Return the streams of tasks on which windows are compared, by name; ``first`` is the seed of instance 0."""
 
+    def quadratic(rate: float, size: int = 10, instance: int = 0) -> QuadraticBilevel:
+        return QuadraticBilevel(n=size, d=size, seed=first + instance, drift="rapid", drift_rate=rate)
 
-def streams_of_tasks() -> dict[str, OnlineBilevel]:
-    """Return the streams of tasks on which windows are compared, by name."""
     return {
-        "rate 0.3": _quadratic(0.3),
-        "rate 1": _quadratic(1.0),
-        "rate 0.1": _quadratic(0.1),
+        "rate 0.3": quadratic(0.3),
+        "rate 1": quadratic(1.0),
+        "rate 0.1": quadratic(0.1),
         "toy, rapid": ToyBilevel(variant="rapid"),
         "toy, smooth": ToyBilevel(variant="smooth"),
-        "rate 0.3, n = d = 4": _quadratic(0.3, size=4),
-        "rate 0.3, instance 1": _quadratic(0.3, seed=1),
-        "rate 0.3, instance 2": _quadratic(0.3, seed=2),
-        "jumps every 20 rounds": QuadraticBilevel(drift="none", phase_length=20),
+        "rate 0.3, n = d = 4": quadratic(0.3, size=4),
+        "rate 0.3, instance 1": quadratic(0.3, instance=1),
+        "rate 0.3, instance 2": quadratic(0.3, instance=2),
+        "jumps every 20 rounds": QuadraticBilevel(drift="none", phase_length=20, seed=first),
     }
 
 
@@ -99,7 +99,7 @@ class RapidDrift(Experiment):
     def measure(self, part: str) -> Figures:
         """Return the best steps of a method and its regrets with them."""
         stream, method = part.split(" / ")
-        problem, rounds = streams_of_tasks()[stream], self.settings["rounds"]
+        problem, rounds = streams_of_tasks(self.seed())[stream], self.settings["rounds"]
         cls, settings = METHODS[method]
 
         def regret(steps: tuple[float, float], replicas: int, seed: int) -> Array:
@@ -108,9 +108,10 @@ class RapidDrift(Experiment):
             solver = cls(outer_step=outer, inner_step=inner, **own, **settings)
             return average_regret(problem, solver, rounds, replicas, seed)
 
-        trials = {steps: float(regret(steps, TRIALS, TRIAL_SEED).mean()) for steps in self.grid()}
+        trials = {steps: float(regret(steps, TRIALS, self.seed(TRIAL_SEED)).mean()) for steps in self.grid()}
         best = min(trials, key=lambda steps: np.nan_to_num(trials[steps], nan=np.inf))
-        return {"steps": list(best), "regret": plain(regret(best, self.settings["replicas"], REPORTED_SEED))}
+        reported = regret(best, self.settings["replicas"], self.seed(REPORTED_SEED))
+        return {"steps": list(best), "regret": plain(reported)}
 
     def claims(self) -> list[Claim]:
         """Return the claims against either rival on every stream; what is credited is that there is no window."""

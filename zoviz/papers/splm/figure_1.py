@@ -75,7 +75,7 @@ class Courses(Experiment):
         """Return the errors of every replica at the marked iterations, and their mean course."""
         size, method = part.split(" / ")
         marks = self.settings["marks"]
-        problem = NonconvexQCQP(n=int(size.removeprefix("n = ")))
+        problem = NonconvexQCQP(n=int(size.removeprefix("n = ")), seed=self.seed())
         optimum = problem.known_optimum
         if optimum is None:
             raise ZovizError(f"Expected an instance whose optimum is certified, got none for {size}.")
@@ -84,7 +84,7 @@ class Courses(Experiment):
             solver=published(method),
             replicas=self.settings["replicas"],
             iterations=marks[-1],
-            seed=0,
+            seed=self.seed(),
             label=method,
         )
         run.run()

@@ -192,7 +192,8 @@ class PotentialFall(Experiment):
     def measure(self, part: str) -> Figures:
         """Return falls, margins and their errors, (instances, marks) each."""
         marks, draws = self.settings["marks"], self.settings["draws"]
-        seeds = range(FIRST_SEED, FIRST_SEED + 2 * self.settings["instances"], 2)  # the odd ones draw the steps anew
+        first, count = self.seed(FIRST_SEED), self.settings["instances"]
+        seeds = range(first, first + 2 * count, 2)  # the odd ones draw the steps anew
         instances = [NonconvexQCQP(n=SIZE, seed=seed, half_width=HALF_WIDTH) for seed in seeds]
         rows = np.array([falls(problem, METHODS[part], marks, draws) for problem in instances])
         return {name: plain(rows[..., i]) for i, name in enumerate((FALL, MARGIN, ERROR))}

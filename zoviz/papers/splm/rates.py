@@ -96,7 +96,7 @@ class Residuals(RateExperiment):
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the means over the first T iterations of the squared residuals, (horizons, instances)."""
         out, horizons = [], self.settings["horizons"]
-        for seed in range(FIRST_SEED, FIRST_SEED + self.settings["instances"]):
+        for seed in self.instance_seeds(FIRST_SEED):
             problem = ConcaveNormal(seed=seed)
             solver = solver_of(method.split(",")[0], problem, 1 if method == ONE else SIZE**2)
             if method == AT_ONCE:
@@ -139,7 +139,7 @@ class Directions(RateExperiment):
         """Return the shares (instances,) with n variables."""
         directions = {SQUARE: horizon**2, LINEAR: 5 * horizon, CONSTANT: 5}[method]
         out = []
-        for seed in range(FIRST_SEED, FIRST_SEED + self.settings["instances"]):
+        for seed in self.instance_seeds(FIRST_SEED):
             problem = ConcaveNormal(n=horizon, seed=seed)
             squares = residuals(solver_of(OURS, problem, directions), problem, self.settings["iterations"])
             out.append(squares.mean() / squares[0])

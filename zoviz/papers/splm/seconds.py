@@ -70,7 +70,7 @@ class SecondsOfAnIteration(Experiment):
 
     def measure(self, part: str) -> Figures:
         """Return the seconds of an iteration in every turn, by method."""
-        problem = NonconvexQCQP(n=int(part.removeprefix("n = ")))
+        problem = NonconvexQCQP(n=int(part.removeprefix("n = ")), seed=self.seed())
         solvers = timed(problem, self.settings["batch"])
         turns = [paces(solvers, problem, 1, STEPS, 1) for _ in range(self.settings["turns"])]
         return {name: plain(np.array([turn[name] for turn in turns])) for name in solvers}

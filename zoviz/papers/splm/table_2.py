@@ -116,7 +116,7 @@ class Iterations(Experiment):
             if name == TUNED and point is None:
                 out[name] = [None] * replicas
                 continue
-            run = self.run(method, n, point, batch, replicas, REPORTED_SEED, limit)
+            run = self.run(method, n, point, batch, replicas, self.seed(REPORTED_SEED), limit)
             spent = run.trace[CALLS][-1] - run.trace[CALLS][0]
             out[name] = plain(run.hits[0].iteration)
             out["calls"] = float(spent.max()) / max(run.result.nit, 1)
@@ -124,7 +124,7 @@ class Iterations(Experiment):
 
     def run(self, method: str, n: int, steps: Steps | None, batch: int, replicas: int, seed: int, limit: int) -> Run:
         """Return a method's run until all replicas are there, or the limit."""
-        problem = NonconvexQCQP(n=n)
+        problem = NonconvexQCQP(n=n, seed=self.seed())
         run = Run(
             problem=problem,
             solver=published(method, batch, problem, steps),
@@ -142,7 +142,7 @@ class Iterations(Experiment):
         batch, best, fewest = max(self.settings["batch"] // FEWER, 1), None, np.inf
         for steps in self.grid():
             limit = int(min(self.settings["limit"], FIRST_LIMIT if np.isinf(fewest) else BEHIND * fewest))
-            count = mean(self.run(method, n, steps, batch, TRIALS, TRIAL_SEED, limit).hits[0].iteration)
+            count = mean(self.run(method, n, steps, batch, TRIALS, self.seed(TRIAL_SEED), limit).hits[0].iteration)
             if count < fewest:
                 best, fewest = steps, count
         return best

@@ -26,11 +26,11 @@ LIVE_RADIUS = 0.01
 """Of a run that a person watches, who can move it: the bound is some decades below what is measured."""
 
 
-def squared_errors(radius: float, place: str, replicas: int) -> Array:
+def squared_errors(radius: float, place: str, replicas: int, seed: int = 0) -> Array:
     """Return the squared errors (R,) of estimates of f's slope, k = 50, at a start or at the point of slope 0."""
-    problem, streams = NonconvexQCQP(n=SIZE), Streams(0, replicas)
+    problem, streams = NonconvexQCQP(n=SIZE, seed=seed), Streams(seed, replicas)
     oracle = Oracle(problem, streams)
-    x = np.random.default_rng(0).uniform(-1.0, 1.0, SIZE)
+    x = np.random.default_rng(seed).uniform(-1.0, 1.0, SIZE)
     if place == AT_REST:
         slope = problem.gradient(np.zeros((1, SIZE)))[0][0]
         curvature = problem.gradient(np.eye(SIZE))[0] - slope
@@ -63,7 +63,7 @@ class SphereVariance(RateExperiment):
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the squared errors at the radius 1 / horizon."""
-        return {ERROR: squared_errors(1.0 / horizon, method, self.settings["replicas"])}
+        return {ERROR: squared_errors(1.0 / horizon, method, self.settings["replicas"], self.seed())}
 
     def live(self, measured: Measured) -> list[Live]:
         """Return ZO-SPLM with this estimator: the plot of the variance has the paper's bound by itself."""

@@ -80,11 +80,11 @@ class InstancesExperiment(RateExperiment):
 
     def instances(self, n: int) -> list[LoadTracking]:
         """Return the instances with n users."""
-        return [LoadTracking(n=n, seed=FIRST_SEED + number) for number in range(self.settings["instances"])]
+        return [LoadTracking(n=n, seed=seed) for seed in self.instance_seeds(FIRST_SEED)]
 
     def seeds(self, part: str) -> tuple[int, ...]:
         """Return the seeds of the instances, which those of the runs are, too."""
-        return tuple(FIRST_SEED + number for number in range(self.settings["instances"]))
+        return self.instance_seeds(FIRST_SEED)
 
     def errors(self, marks: list[int], method: str, step: float, n: int) -> Array:
         """Return the errors (marks, instances times replicas) with n users."""

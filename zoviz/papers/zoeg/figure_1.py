@@ -149,8 +149,7 @@ class Schedules(Experiment):
         out: Figures = {}
         for schedule in (CONSTANT, DIMINISHING):
             steps = self.search(part, schedule)
-            seeds = range(self.settings["instances"])
-            runs = [self.run(part, schedule, steps, seed, self.settings["replicas"]) for seed in seeds]
+            runs = [self.run(part, schedule, steps, seed, self.settings["replicas"]) for seed in self.instance_seeds()]
             rows = np.unique(np.geomspace(1, len(runs[0].trace[CALLS]), _ROWS).astype(int)) - 1
             drawn = {"calls": CALLS, "error": RELATIVE_GAP, "violation": VIOLATION}
             ends = [outcome(run)._asdict() for run in runs]
@@ -171,7 +170,7 @@ class Schedules(Experiment):
         """Return the steps with the least sum of error and share of violation on the instance of trials."""
 
         def score(steps: Steps) -> float:
-            one = outcome(self.run(method, schedule, steps, TRIAL_SEED, TRIALS))
+            one = outcome(self.run(method, schedule, steps, self.seed(TRIAL_SEED), TRIALS))
             return float(np.nan_to_num((one.error + one.share).mean(), nan=np.inf))
 
         return min(self.grid(method, schedule), key=score)

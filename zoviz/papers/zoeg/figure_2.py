@@ -112,10 +112,10 @@ class Blocks(Experiment):
 
     def measure(self, part: str) -> Figures:
         """Return the best steps, iterations and calls to arrive, errors at the end and mean courses."""
-        problem, calls = LoadTracking(n=self.settings["n"]), self.settings["calls"]
+        problem, calls = LoadTracking(n=self.settings["n"], seed=self.seed()), self.settings["calls"]
 
         def score(steps: Steps) -> float:
-            run = run_of(part, steps, problem, TRIALS, TRIAL_SEED, calls)
+            run = run_of(part, steps, problem, TRIALS, self.seed(TRIAL_SEED), calls)
             far, iterations = distances(run), run.trace[ITERATION]
             entries = last_entry(iterations, far, 1.0)
             # Those that have not arrived come after those that have, in the order of their distances.
@@ -123,7 +123,7 @@ class Blocks(Experiment):
             return float(np.where(np.isnan(entries), late, entries).mean())
 
         steps = min(grid_of(part), key=score)
-        run = run_of(part, steps, problem, self.settings["replicas"], REPORTED_SEED, calls)
+        run = run_of(part, steps, problem, self.settings["replicas"], self.seed(REPORTED_SEED), calls)
         rows = np.unique(np.geomspace(1, len(run.trace[CALLS]), _ROWS).astype(int)) - 1
         means = {name: rounded(run.trace[name][rows].mean(axis=1)) for name in (RELATIVE_GAP, VIOLATION)}
         return {

@@ -184,13 +184,14 @@ class FeederCourses(Experiment):
 
     def measure(self, part: str) -> Figures:
         """Return the last entries (levels, R), the errors at the end, calls of an iteration, steps and mean course."""
-        problem, replicas = ACLoadTracking(loads="drawn"), self.settings["replicas"]
+        problem, replicas = ACLoadTracking(loads="drawn", seed=self.seed()), self.settings["replicas"]
         if part in PRINTED:
             iterations, schedule, steps = self.settings["printed"], PRINTED[part], (PRINTED[part].step(0),) * 2
         else:
             iterations, schedule = self.settings["iterations"][part], None
             steps = self.search(problem, part, iterations)
-        course = solve(problem, solver_of(part, steps), iterations, replicas, REPORTED_SEED, schedule)
+        seed = self.seed(REPORTED_SEED)
+        course = solve(problem, solver_of(part, steps), iterations, replicas, seed, schedule)
         counts = np.arange(iterations + 1.0)
         drawn = np.unique(np.geomspace(1, iterations + 1, _ROWS).astype(int)) - 1
         return {
@@ -205,7 +206,7 @@ class FeederCourses(Experiment):
         """Return the steps that stay within the tightest level first, or come nearest where none does."""
 
         def rank(steps: Steps) -> tuple[float, float]:
-            errors = solve(problem, solver_of(part, steps), iterations, TRIALS, TRIAL_SEED).errors
+            errors = solve(problem, solver_of(part, steps), iterations, TRIALS, self.seed(TRIAL_SEED)).errors
             entries = last_entry(np.arange(iterations + 1.0), errors, LEVELS[-1])
             spent = np.where(np.isnan(entries), iterations, entries).mean()
             return float(spent), float(np.nan_to_num(errors[-1].mean(), nan=np.inf))

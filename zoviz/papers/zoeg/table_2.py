@@ -132,10 +132,10 @@ class Evaluations(Experiment):
             return solve(int(name), step, LoadTracking(seed=seed), iterations, replicas, seed)
 
         def score(step: float) -> float:
-            return mean_and_error(counts(step, TRIAL_SEED, TRIALS)[1, list(MIDDLE)].max(axis=0))[0]
+            return mean_and_error(counts(step, self.seed(TRIAL_SEED), TRIALS)[1, list(MIDDLE)].max(axis=0))[0]
 
         step = min(self.settings["steps"], key=score)
-        every = [counts(step, seed, self.settings["replicas"]) for seed in range(self.settings["instances"])]
+        every = [counts(step, seed, self.settings["replicas"]) for seed in self.instance_seeds()]
         first, last = np.concatenate(every, axis=-1)
         return {"step": step, FIRST: plain(first), LAST: plain(last)}
 

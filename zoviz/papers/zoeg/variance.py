@@ -67,8 +67,8 @@ class VarianceBound(Experiment):
 
     def measure(self, part: str) -> Figures:
         """Return the variance of every instance over each bound."""
-        seeds = range(FIRST_SEED, FIRST_SEED + self.settings["instances"])
-        rows = [shares(seed, float(part.removeprefix("r = ")), self.settings["draws"]) for seed in seeds]
+        radius, draws = float(part.removeprefix("r = ")), self.settings["draws"]
+        rows = [shares(seed, radius, draws) for seed in self.instance_seeds(FIRST_SEED)]
         return {name: plain(np.array([row[name] for row in rows])) for name in rows[0]}
 
     def claims(self) -> list[Claim]:
