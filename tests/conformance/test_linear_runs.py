@@ -86,7 +86,7 @@ def test_calls_are_counted_and_as_documented(name: str, form: str, rows: str, mo
     world = World(name, form, problem)
     world.step()  # the first one has nothing to be corrected
     before = world.oracle.calls.copy()
-    counts = world.oracle.counts.get("gradient", np.zeros(3)).copy()
+    counts = world.oracle.account.kinds.get("gradient", np.zeros(3)).copy()
     monkeypatch.setattr(cls, "stochastic_gradient", counted_gradient)
     monkeypatch.setattr(cls, "evaluate", counted)
     world.step(5)
@@ -95,7 +95,7 @@ def test_calls_are_counted_and_as_documented(name: str, form: str, rows: str, mo
         "gradient": 15 * cost(name, form) * (form == "stochastic"),
         "value": 15 * cost(name, form) * (form != "stochastic"),
     }
-    calls = world.oracle.counts.get("gradient", np.zeros(3)) - counts
+    calls = world.oracle.account.kinds.get("gradient", np.zeros(3)) - counts
     assert calls.tolist() == [5 * cost(name, form) * (form == "stochastic")] * 3
 
 

@@ -45,8 +45,8 @@ def shown(
     streams = Streams(seed, replicas)
     oracle = Oracle(problem, streams, {"calls": limit})
     present(problem, oracle, problem.initial(streams), streams, estimator)
-    assert (oracle.calls == oracle.spent).all() and not oracle.any_failed
-    return oracle.units, oracle.spent
+    assert (oracle.calls == oracle.account.spent).all() and not oracle.any_failed
+    return oracle.units, oracle.account.spent
 
 
 @pytest.mark.parametrize("signs", [1.0, -1.0])

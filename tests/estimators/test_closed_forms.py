@@ -91,7 +91,7 @@ def test_calls_are_what_the_oracle_counts(case: Case) -> None:
         )
         counted = count - (est.batch_size - 1 if shared_base else 0)
         assert (oracle.calls == counted).all(), noise
-        assert oracle.spent == counted
+        assert oracle.account.spent == counted
 
 
 @EACH_CASE

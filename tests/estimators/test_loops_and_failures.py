@@ -115,7 +115,7 @@ def test_failed_directions_leave_the_batch(case: Case, points: int, monkeypatch:
     np.testing.assert_allclose(result.variance, variances, rtol=1e-9, atol=1e-10)
     if case.label.startswith("central"):
         return  # one of two opposite probes fails more often than not: whole batches do fail here
-    assert 0 < oracle.failures.sum() < oracle.calls.sum()
+    assert 0 < oracle.account.failures.sum() < oracle.calls.sum()
     assert (oracle.failed == np.isnan(gradients).any(axis=1)).all()
 
 
@@ -124,7 +124,7 @@ def test_failed_directions_are_counted_one_by_one() -> None:
     directions = Streams(2, replicas).normal("directions", k, N)
     first = directions[..., 0] / np.linalg.norm(directions, axis=-1)
     _, oracle = estimate(sphere(k, 0.3), problem, replicas, 2)
-    np.testing.assert_array_equal(oracle.failures, (0.3 * first > 0.05).sum(axis=1))
+    np.testing.assert_array_equal(oracle.account.failures, (0.3 * first > 0.05).sum(axis=1))
 
 
 @pytest.mark.parametrize("case", [sphere(1, 0.3), gaussian(2, 0.3), central_sphere(1, 0.3)], ids=lambda c: c.label)
@@ -149,7 +149,7 @@ def test_a_coordinate_that_fails_gives_zero_and_spares_the_others(k: int) -> Non
     expected = slopes(problem, 0.5, False)
     expected[0] = 0.0
     np.testing.assert_allclose(result.gradient, np.repeat(expected[None], 4, axis=0), rtol=1e-10)
-    assert (oracle.failures == k).all()
+    assert (oracle.account.failures == k).all()
     assert not oracle.failed.any()
 
 

@@ -176,4 +176,4 @@ def test_values_of_a_problem_class_go_by_the_same_rule(values: Callable[[Array],
     oracle = Oracle(Masked(values), Streams(0, 1))
     value = oracle(points)
     np.testing.assert_allclose(value.f, [[NAN, 0.61]])
-    assert oracle.failures.tolist() == [1] and value.f.dtype == float
+    assert oracle.account.failures.tolist() == [1] and value.f.dtype == float

@@ -24,8 +24,8 @@ def brute_force(problem: Problem, queries: list[Array], replica: int, tolerance:
 def assert_best(oracle: Oracle, queries: list[Array], tolerance: float) -> None:
     for replica in range(6):
         best, where = brute_force(Bowl(), queries, replica, tolerance)
-        assert oracle.best_f[replica] == pytest.approx(best, rel=1e-12)
-        np.testing.assert_array_equal(oracle.best_x[replica], where)
+        assert oracle.best.f[replica] == pytest.approx(best, rel=1e-12)
+        np.testing.assert_array_equal(oracle.best.x[replica], where)
 
 
 @pytest.mark.parametrize("noise", ["deterministic", "common", "independent"])
@@ -45,12 +45,12 @@ def test_points_outside_the_domain_or_infeasible_never_count_as_best() -> None:
     oracle = made(Bowl(), 3)
     x = np.array([[0.3, 0.0, 1.5], [0.3, 0.0, 0.0], [0.0, 0.0, 0.0]])
     oracle(x)
-    assert oracle.best_f.tolist() == [np.inf, 0.3**2, np.inf]
-    assert np.isnan(oracle.best_x[[0, 2]]).all()
+    assert oracle.best.f.tolist() == [np.inf, 0.3**2, np.inf]
+    assert np.isnan(oracle.best.x[[0, 2]]).all()
     oracle(x[:, None])
-    assert oracle.best_f.tolist() == [np.inf, 0.3**2, np.inf]
+    assert oracle.best.f.tolist() == [np.inf, 0.3**2, np.inf]
     oracle(np.array([[0.4, 0.0, 1.0 + 1e-10]] * 3))
-    assert np.isfinite(oracle.best_f).all(), "the tolerance covers round-off"
+    assert np.isfinite(oracle.best.f).all(), "the tolerance covers round-off"
 
 
 def test_what_is_remembered_is_a_copy() -> None:
@@ -58,4 +58,4 @@ def test_what_is_remembered_is_a_copy() -> None:
     x = np.array([[0.3, 0.0, 0.0]])
     oracle(x)
     x[:] = 9.0
-    assert oracle.best_x.tolist() == [[0.3, 0.0, 0.0]]
+    assert oracle.best.x.tolist() == [[0.3, 0.0, 0.0]]

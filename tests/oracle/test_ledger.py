@@ -23,7 +23,7 @@ def test_one_point_is_a_base_point_and_several_are_directions() -> None:
     oracle(np.ones((2, 3)))
     oracle(np.ones((2, 5, 3)))
     oracle(np.ones((2, 5, 3)), np.array([[True] * 5, [True, False, False, False, False]]))
-    calls = oracle.ledger.sums.calls
+    calls = oracle.account.ledger.sums.calls
     assert calls.keys() == {"base point", "directions"}
     assert calls["base point"].tolist() == [1, 1] and calls["directions"].tolist() == [10, 6]
 
@@ -36,7 +36,7 @@ def test_what_is_stated_counts_and_the_innermost_of_two() -> None:
             oracle(np.ones((2, 4, 3)))
         oracle(np.ones((2, 3)))
     oracle(np.ones((2, 3)))
-    calls = oracle.ledger.sums.calls
+    calls = oracle.account.ledger.sums.calls
     assert {name: count.tolist() for name, count in calls.items()} == {
         "start": [2, 2],
         "line search": [4, 0],
@@ -46,7 +46,7 @@ def test_what_is_stated_counts_and_the_innermost_of_two() -> None:
     with pytest.raises(ZeroDivisionError), oracle.purpose(Purpose.POLISH):
         raise ZeroDivisionError
     oracle(np.ones((2, 3)))
-    assert oracle.ledger.sums.calls["base point"].tolist() == [2, 2], "an exception ends a purpose"
+    assert oracle.account.ledger.sums.calls["base point"].tolist() == [2, 2], "an exception ends a purpose"
 
 
 class Holes(LoadTracking):
@@ -63,9 +63,9 @@ def test_failed_calls_stand_under_their_purpose_too() -> None:
     points[1, :3, 0] = -1.0
     with oracle.purpose(Purpose.DESIGN):
         oracle(points)
-    calls, failed = oracle.ledger.sums
+    calls, failed = oracle.account.ledger.sums
     assert calls["design"].tolist() == [4, 4] and failed["design"].tolist() == [0, 3]
-    assert oracle.failures.tolist() == [0, 3]
+    assert oracle.account.failures.tolist() == [0, 3]
 
 
 def test_a_ledger_goes_on_from_a_snapshot() -> None:
@@ -74,8 +74,8 @@ def test_a_ledger_goes_on_from_a_snapshot() -> None:
     snapshot = oracle.snapshot()
     other.restore(snapshot)
     other(np.ones((2, 3)))
-    assert other.ledger.sums.calls["base point"].tolist() == [2, 2]
-    assert oracle.ledger.sums.calls["base point"].tolist() == [1, 1], "a snapshot is a copy"
+    assert other.account.ledger.sums.calls["base point"].tolist() == [2, 2]
+    assert oracle.account.ledger.sums.calls["base point"].tolist() == [1, 1], "a snapshot is a copy"
 
 
 def test_solvers_say_what_their_calls_are_for() -> None:

@@ -132,7 +132,7 @@ def test_a_run_goes_on_from_a_checkpoint_with_what_it_has_found() -> None:
         assert worker is not None
         data = snapshot(worker)
         assert data is not None
-        states[worker.iteration] = data, worker.oracle.spent
+        states[worker.iteration] = data, worker.oracle.account.spent
 
     run.run(look)
     found = run.worker is not None and run.worker.noise.found

@@ -61,8 +61,8 @@ def test_values_found_before_an_error_are_charged_and_entered(
     flat = points.reshape(-1, 2)[:4]
     assert oracle.calls.sum() == 4 and np.array_equal(np.array(seen), flat)
     assert oracle.calls.tolist() == [4] if replicas == 1 else [4, 0]
-    assert oracle.best_f[0] == square(flat[3]) and np.array_equal(oracle.best_x[0], flat[3])
-    assert oracle.ledger.sums is not None and oracle.ledger.sums.calls["line search"].sum() == 4
+    assert oracle.best.f[0] == square(flat[3]) and np.array_equal(oracle.best.x[0], flat[3])
+    assert oracle.account.ledger.sums is not None and oracle.account.ledger.sums.calls["line search"].sum() == 4
 
 
 def test_time_that_ends_in_a_batch_ends_it_after_the_call_in_progress_but_not_after_the_last() -> None:
@@ -105,7 +105,7 @@ def test_where_nothing_was_found_nothing_is_charged() -> None:
     oracle = Oracle(box, Streams(0, 1))
     with pytest.raises(RuntimeError, match="no licence"):
         oracle(batch(1))
-    assert oracle.calls == 0 and np.isinf(oracle.best_f).all()
+    assert oracle.calls == 0 and np.isinf(oracle.best.f).all()
 
 
 def test_values_are_placed_among_the_points_that_were_due() -> None:

@@ -32,8 +32,8 @@ def test_only_wanted_points_are_evaluated_and_charged(noise: str) -> None:
     np.testing.assert_allclose(value.f[WANTED], whole.f[WANTED], rtol=1e-12)
     np.testing.assert_allclose(value.h[WANTED], whole.h[WANTED], rtol=1e-12)
     assert np.isnan(value.f[~WANTED]).all() and np.isnan(value.h[~WANTED]).all()
-    assert some.calls.tolist() == [3, 1, 0] and some.spent == 3
-    assert some.failures.tolist() == [0, 0, 0] and some.active.all()
+    assert some.calls.tolist() == [3, 1, 0] and some.account.spent == 3
+    assert some.account.failures.tolist() == [0, 0, 0] and some.active.all()
     # Who asked for less has drawn as much noise: what follows is the same.
     np.testing.assert_array_equal(some(points()).f, every(points()).f)
 
@@ -47,7 +47,7 @@ def test_the_budget_is_each_replicas_own() -> None:
         oracle(points(), WANTED)
     assert oracle.calls.tolist() == [3, 1, 0]
     oracle(points(), ~WANTED & [[False], [True], [True]])
-    assert oracle.calls.tolist() == [3, 3, 3] and oracle.spent == 3
+    assert oracle.calls.tolist() == [3, 3, 3] and oracle.account.spent == 3
     oracle(points()[:, 0])
     with pytest.raises(BudgetSpent):
         oracle(points()[:, 0])
@@ -65,10 +65,10 @@ def test_the_best_point_and_failures_are_of_wanted_points() -> None:
     x = np.zeros((3, 3, 4))
     x[0, 1, 0], x[1, 1, 0], x[0, 2, 1], x[2, 2, 1] = 1.0, 1.0, 0.1, 0.1
     value = oracle(x, WANTED)
-    assert oracle.failures.tolist() == [1, 0, 0] and oracle.active.all()
+    assert oracle.account.failures.tolist() == [1, 0, 0] and oracle.active.all()
     best = int(np.nanargmin(value.f[0]))
-    np.testing.assert_array_equal(oracle.best_x[0], x[0, best])
-    assert np.isfinite(oracle.best_f[:2]).all() and oracle.best_f[2] == np.inf
+    np.testing.assert_array_equal(oracle.best.x[0], x[0, best])
+    assert np.isfinite(oracle.best.f[:2]).all() and oracle.best.f[2] == np.inf
 
 
 def test_a_frozen_replica_is_neither_evaluated_nor_charged() -> None:

@@ -74,7 +74,7 @@ def test_who_cannot_pay_for_all_gets_nan_and_the_others_their_values() -> None:
         assert run.calls.tolist() == [1, 2, 3]
     with pytest.raises(BudgetSpent):
         run(points(1))
-    assert run.calls.tolist() == [1, 2, 3] and run.spent == 3
+    assert run.calls.tolist() == [1, 2, 3] and run.account.spent == 3
 
 
 def test_a_base_point_that_cannot_be_paid_ends_the_stage_for_its_replica() -> None:
@@ -84,7 +84,7 @@ def test_a_base_point_that_cannot_be_paid_ends_the_stage_for_its_replica() -> No
         assert value.f.shape == (3,) and value.h.shape == (3, run.m)
         assert np.isnan(value.f).tolist() == [True, False, False]
         assert stage.failed.tolist() == [True, False, False] and run.active.tolist() == [False, True, True]
-    assert run.active.all() and not run.any_failed and run.failures.tolist() == [0, 0, 0]
+    assert run.active.all() and not run.any_failed and run.account.failures.tolist() == [0, 0, 0]
 
 
 def test_known_points_are_free_and_their_values_are_given() -> None:
@@ -109,7 +109,7 @@ def test_a_failure_ends_the_stage_and_not_the_run() -> None:
     bad[0, 0] = 0.9
     with run.stage(FAR, ALL) as stage:
         run(bad)
-        assert run.failures.tolist() == [1, 0, 0] and run.any_failed and not run.all_active
+        assert run.account.failures.tolist() == [1, 0, 0] and run.any_failed and not run.all_active
         run.fail(np.array([False, True, False]))
         assert run.active.tolist() == [False, False, True] and run.failed.tolist() == [True, True, False]
         assert np.isfinite(run(points(1)).f).sum() == 1
@@ -150,8 +150,8 @@ def test_noise_best_points_and_counts_are_the_runs(noise: str) -> None:
     for value, expected in zip(values, (outside(points(3)), outside(points(1)[:, 0])), strict=True):
         np.testing.assert_array_equal(value.f, expected.f)
         np.testing.assert_array_equal(value.h, expected.h)
-    assert inside.calls.tolist() == outside.calls.tolist() and inside.spent == outside.spent
-    np.testing.assert_array_equal(inside.best_x, outside.best_x)
+    assert inside.calls.tolist() == outside.calls.tolist() and inside.account.spent == outside.account.spent
+    np.testing.assert_array_equal(inside.best.x, outside.best.x)
     inside.resample()
     outside.resample()
     np.testing.assert_array_equal(inside(points(2)).f, outside(points(2)).f)

@@ -25,11 +25,11 @@ class Unconstrained(Bowl):
 
 def test_calls_are_counted_per_point_and_replica() -> None:
     oracle = made(Bowl())
-    assert oracle.calls.tolist() == [0, 0, 0] and oracle.spent == 0
+    assert oracle.calls.tolist() == [0, 0, 0] and oracle.account.spent == 0
     oracle(points(3, 3))
     assert oracle.calls.tolist() == [1, 1, 1]
     oracle(points(3, 7, 3))
-    assert oracle.calls.tolist() == [8, 8, 8] and oracle.spent == 8
+    assert oracle.calls.tolist() == [8, 8, 8] and oracle.account.spent == 8
 
 
 def test_values_are_the_problems_own_without_noise() -> None:
@@ -52,11 +52,11 @@ def test_the_budget_is_checked_before_evaluating() -> None:
     problem = Bowl()
     oracle = made(problem, budgets={"calls": 5})
     oracle(points(3, 4, 3))
-    count, best = len(problem.points), oracle.best_f.copy()
+    count, best = len(problem.points), oracle.best.f.copy()
     with pytest.raises(BudgetSpent):
         oracle(points(3, 2, 3))
-    assert len(problem.points) == count and oracle.calls.tolist() == [4, 4, 4] and oracle.spent == 4
-    np.testing.assert_array_equal(oracle.best_f, best)
+    assert len(problem.points) == count and oracle.calls.tolist() == [4, 4, 4] and oracle.account.spent == 4
+    np.testing.assert_array_equal(oracle.best.f, best)
     oracle(points(3, 3))
     with pytest.raises(BudgetSpent):
         oracle(points(3, 3))

@@ -28,12 +28,12 @@ def test_a_probe_that_is_masked_out_and_a_frozen_replica_see_none() -> None:
     oracle = Oracle(problem, Streams(0, 3))
     probes = np.repeat(problem.initial(Streams(0, 3))[:, None], 2, axis=1)
     oracle(probes, np.array([[True, False], [False, False], [True, True]]))
-    assert oracle.samples.xi.tolist() == [1, 0, 1]
+    assert oracle.account.samples.xi.tolist() == [1, 0, 1]
     oracle.freeze(np.array([True, False, False]))
     oracle(probes)
     oracle.resample()
     oracle(probes)
-    assert oracle.samples.xi.tolist() == [1, 2, 2]
+    assert oracle.account.samples.xi.tolist() == [1, 2, 2]
 
 
 def test_the_budget_is_never_exceeded_and_nothing_is_counted_beyond_it() -> None:
@@ -45,7 +45,7 @@ def test_the_budget_is_never_exceeded_and_nothing_is_counted_beyond_it() -> None
     oracle.resample(4)
     with pytest.raises(BudgetSpent, match="The budget of 10 samples is spent"):
         first.gradient(x)
-    assert oracle.samples.xi.tolist() == [7, 7] and oracle.calls.tolist() == [3, 3]
+    assert oracle.account.samples.xi.tolist() == [7, 7] and oracle.calls.tolist() == [3, 3]
     with pytest.raises(BudgetSpent, match="10 samples"):
         oracle(x)
     assert oracle.calls.tolist() == [3, 3]
@@ -60,4 +60,4 @@ def test_an_oracle_goes_on_counting_where_its_snapshot_was_made() -> None:
     for each in (oracle, other):
         each(x)
         FirstOrder(each).residual(x, copy=2)
-        assert (each.samples.xi.tolist(), each.samples.zeta.tolist()) == ([5, 5], [10, 10])
+        assert (each.account.samples.xi.tolist(), each.account.samples.zeta.tolist()) == ([5, 5], [10, 10])

@@ -204,7 +204,7 @@ def test_measured_constants_are_of_the_right_size(first_order: bool) -> None:
         BilevelOracle(oracle), oracle, problem.initial(streams), streams, first_order
     )
     expected = problem.bilevel_constants
-    assert constants.measured and str(oracle.spent) in constants.source
+    assert constants.measured and str(oracle.account.spent) in constants.source
     assert 0.7 * expected.inner_curvature <= constants.inner_curvature <= 3.0 * expected.inner_curvature
     assert expected.inner_convexity * 0.999 <= constants.inner_convexity <= expected.inner_curvature
     assert 0.3 * expected.outer_curvature <= constants.outer_curvature <= 10.0 * expected.outer_curvature

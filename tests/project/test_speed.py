@@ -174,12 +174,12 @@ BEFORE, STEPS = 500, 500
 def calls_of_a_step(solver: ZOSPLM) -> float:
     """Calls of Python's and NumPy's functions in one small step, recording included."""
     counts = []
-    for iterations in (1, BEFORE, BEFORE + STEPS):  # the first fills what is made once in a process
+    for iterations in (1, BEFORE, BEFORE + STEPS, BEFORE + 2 * STEPS):  # the first fills what is made once in a process
         run = Run(problem=NonconvexQCQP(n=100), solver=solver, iterations=iterations)
         profile = cProfile.Profile()
         profile.runcall(run.run)
         counts.append(sum(entry.callcount for entry in profile.getstats()))
-    return (counts[2] - counts[1]) / STEPS
+    return float(np.diff(counts[1:]).min()) / STEPS  # something else that is done once may fall into either
 
 
 @pytest.mark.parametrize("published", [False, True])

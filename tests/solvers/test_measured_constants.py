@@ -54,8 +54,8 @@ def measured(problem: Problem, seed: int, replicas: int = 1) -> tuple[Constants,
     streams = Streams(seed, replicas)
     oracle = Oracle(problem, streams)
     constants = constants_of(problem, oracle, problem.initial(streams), streams)
-    assert (oracle.calls == oracle.spent).all() and f"({oracle.spent} calls)" in constants.source
-    return constants, oracle.spent
+    assert (oracle.calls == oracle.account.spent).all() and f"({oracle.account.spent} calls)" in constants.source
+    return constants, oracle.account.spent
 
 
 def wishart(n: int) -> Array:
@@ -104,7 +104,7 @@ def test_noise_is_told_by_function() -> None:
     assert 0.0 < clean.noise < 1e-14 and 0.0 < clean.constraint_noise < 1e-14, "round-off"
     oracle = Oracle(LoadTracking(noise="independent", noise_scale=0.3, n=4), Streams(0, 1))
     exact = constants_of(oracle._problem, oracle, np.zeros((1, 4)), Streams(0, 1))
-    assert exact.noise == exact.constraint_noise == pytest.approx(0.3) and oracle.spent == 0
+    assert exact.noise == exact.constraint_noise == pytest.approx(0.3) and oracle.account.spent == 0
 
 
 def test_what_noise_hides_is_bounded_by_what_it_can_hide() -> None:

@@ -1,5 +1,6 @@
 """The only road from a solver to a problem, and ways of seeing it."""
 
+from zoviz.oracle.account import Account
 from zoviz.oracle.bilevel import BilevelOracle
 from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.first_order import FirstOrder
@@ -11,6 +12,7 @@ from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
 
 __all__ = [
+    "Account",
     "BilevelOracle",
     "DerivedOracle",
     "FirstOrder",

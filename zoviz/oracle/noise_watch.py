@@ -103,7 +103,7 @@ class NoiseWatch:
 
     def is_due(self, oracle: Oracle) -> bool:
         """Return whether to check before the next step."""
-        spent = oracle.spent
+        spent = oracle.account.spent
         return self.watching and spent >= self._next and self._checks < spent // _EVERY
 
     def check(self, oracle: Oracle, iterates: Array, kept: bool = True) -> Findings:
@@ -121,17 +121,17 @@ class NoiseWatch:
         def again(replicas: np.ndarray) -> Array:
             return oracle.again(places, replicas, kept).stacked
 
-        known = np.isfinite(oracle.best_f)
-        places = np.where(known[:, None], oracle.best_x, iterates)
+        known = np.isfinite(oracle.best.f)
+        places = np.where(known[:, None], oracle.best.x, iterates)
         due = oracle.active & np.isfinite(places).all(axis=1)
-        first = np.concatenate([oracle.best_f[:, None], oracle.best_h], axis=1)
+        first = np.concatenate([oracle.best.f[:, None], oracle.best.h], axis=1)
         unknown = bool((due & ~known).any())
         if unknown:
             first = np.where(known[:, None], first, again(due & ~known))
         second = again(due)
         differs = due & np.isfinite(second).all(axis=1) & unlike(first, second).any(axis=1)  # a failure is no value
         noisy, lucky, rows = differs.copy(), np.zeros(len(due), dtype=bool), unlike(first, second)[:, 1:].any(axis=1)
-        most = max(_OUTLIERS, oracle.spent // _CALLS_FOR_EACH)
+        most = max(_OUTLIERS, oracle.account.spent // _CALLS_FOR_EACH)
         if differs.any() and self.outliers < most and oracle.affords(_MORE * differs).all():
             more = np.stack([again(differs) for _ in range(_MORE)])
             like_first, like_second = (~unlike(one, more).any(axis=(0, 2)) for one in (first, second))
@@ -148,7 +148,7 @@ class NoiseWatch:
         self.confirmed_x = np.where(sure[:, None], places, self.confirmed_x)
         self.confirmed = np.where(sure[:, None], value, before)
         self.outliers += odd
-        self._next = _FACTOR * oracle.spent
+        self._next = _FACTOR * oracle.account.spent
         if noisy:
             self.found, self._calls_when_found = True, int(oracle.calls.max())
 

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from zoviz.core import defaults
-from zoviz.core.errors import BudgetSpent, ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.core.ranking import ON_BOUNDARY
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, all_finite
 from zoviz.core.units import Units, as_box
-from zoviz.evaluation.real_numbers import checked
-from zoviz.oracle.best_point import FirstBest, keep_best
+from zoviz.oracle.account import Account
+from zoviz.oracle.answers import Answers
+from zoviz.oracle.best_point import BestPoints, FirstBest
 from zoviz.oracle.box_guard import kept_in
-from zoviz.oracle.ledger import Ledger, Purpose
+from zoviz.oracle.ledger import Purpose
 from zoviz.oracle.memory import Memory
 from zoviz.oracle.past import Known, PastPoints
 from zoviz.oracle.quantum import digits, quantum
-from zoviz.oracle.samples import UNLIMITED, XI, ZETA, SampleCounts
+from zoviz.oracle.samples import UNLIMITED, XI, ZETA
 from zoviz.oracle.stage import Stage
-from zoviz.oracle.value_source import FoundValues, Question, ValueSource
+from zoviz.oracle.value_source import ValueSource
 from zoviz.problems.base import Problem
 
 Listener: TypeAlias = Callable[[Array, Evaluation], object]
@@ -68,18 +68,12 @@ class Oracle:
 
     Attributes
     ----------
-    calls : ndarray of int, shape (R,)
-        One joint call per point.
-    counts : dict of str to ndarray of int, shape (R,)
-        Those of ``calls`` that gave something else than joint values, by kind ("gradient", ...).
-    ledger : Ledger
-        What the calls were for; its numbers add up to ``calls``.
-    samples : SampleCounts
-        Samples of xi and of zeta that were seen; none under the contract "deterministic".
+    account : Account
+        What each replica has used, one joint call per point, and of which budgets.
+    best : BestPoints
+        The best feasible point of each replica so far.
     sampled : bool
-        Whether there are samples to be counted.
-    failures : ndarray of int, shape (R,)
-        Points at which the black box returned a non-finite value.
+        Whether there are samples to be counted: not under the contract "deterministic".
     active : ndarray of bool, shape (R,)
         Replicas that still run; a frozen one is neither evaluated nor charged. In a stage, those that it works for.
     all_active : bool
@@ -98,17 +92,10 @@ class Oracle:
         alone (``Problem.keeps_bounds``).
     failed : ndarray of bool, shape (R,)
         Replicas that cannot go on since the last ``freeze``; ``any_failed`` says whether there are some.
-    best_f : Array, shape (R,)
-        Lowest noise-free objective among the feasible points queried so far, +inf before the first, and always where
-        the problem's values are samples.
-    best_x : Array, shape (R, n)
-        Where; NaN before the first.
-    best_h : Array, shape (R, m)
-        The constraints there. All three in the user's units.
     first_best : FirstBest or None
         The best points so far, feasible or not, while a run that has set it begins.
-    tolerance, user_tolerance : Array, shape (m,)
-        Largest h that counts as feasible, as the solver sees it, and in the user's units.
+    tolerance : Array, shape (m,)
+        Largest h that counts as feasible, as the solver sees it.
     recalled, idle : ndarray of int, shape (R,)
         Points that were answered from memory, in all, and since the replica's last call.
     """
@@ -126,60 +113,39 @@ class Oracle:
         past: Mapping[str, Any] | None = None,
     ) -> None:
         replicas = streams.replicas
-        self._proceed, self._pointwise, self._listeners = proceed, problem.pointwise, tuple(listeners)
-        self._problem, self._streams, self._source = problem, streams, source
-        self._limit: int | None = budgets.get("calls")
-        given = defaults.FEASIBILITY_TOLERANCE if feasibility_tolerance is None else feasibility_tolerance
-        self.tolerance = self.user_tolerance = np.full(problem.m, given, dtype=float)
-        # What is asked before the sizes of rows are known waits for them: (x, place, value, X as it was then) each.
-        self._relative = feasibility_tolerance is None and problem.scaled and not problem.analytic
-        self._sizes: Array | None = None
-        self._unjudged: list[tuple[Array, Array, Evaluation, Set]] | None = [] if self._relative else None
+        self._problem, self._streams, self._proceed, self._listeners = problem, streams, proceed, tuple(listeners)
+        self.n, self.m, self.noise_found = problem.domain.n, problem.m, False
+        self.contract = self._declared = problem.contract
+        self.sampled = self.contract != "deterministic"
+        self.account = Account(replicas, budgets)
+        self._answers = Answers(problem, self.account, source, proceed)
+        by_size = feasibility_tolerance is None and problem.scaled and not problem.analytic
+        self.best = BestPoints(replicas, self.n, self.m, feasibility_tolerance, by_size)
+        self.first_best: FirstBest | None = None
+        self.tolerance = self.best.tolerance
         self._scales, self._exact = problem.noise_scales, not problem.stochastic
-        self._noisy = problem.contract != "deterministic" and bool(self._scales.any())
+        self._noisy = self.sampled and bool(self._scales.any())
         self._iteration, self._sample, self._replicas = -1, None, np.arange(replicas)
         self._shared_noise: Any = None
         self._size: int | tuple[int, ...] = 1
+        self._joint_parts = () if not self.sampled else (XI, ZETA) if problem.sampled_rows else (XI,)
         self.domain: Set = problem.domain
         self.bounds = self._user_bounds = as_box(problem.domain) if problem.keeps_bounds else None
         self.units: Units | None = None
         self._starts: tuple[Array, Array] | None = None  # in the solver's and in the user's units, (R, n) each
-        self.n, self.m, self.noise_found = self.domain.n, problem.m, False
-        self.contract = self._declared = problem.contract
-        # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
-        self._spent, self._behind = 0, np.zeros(replicas, dtype=np.int64)
-        self.counts: dict[str, np.ndarray] = {}
-        self.failures, self.ledger, self._ahead = np.zeros(replicas, dtype=np.int64), Ledger(replicas), list[Array]()
-        self._purpose: Purpose | tuple[Purpose, ...] | None = None
-        self.samples, self.sampled = SampleCounts(replicas, budgets), problem.contract != "deterministic"
-        self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
-        self.remembers, self._kept_back, self._kept_in_logs = remembers and problem.pointwise, 0, True
+        self.remembers = remembers and problem.pointwise
         self._memory = Memory(replicas, self.n, self.m, self._lasting)
         self.recalled, self.idle = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
+        self.past = PastPoints.of(past, self.domain, self.m)
         self._stage: Stage | None = None
-        self._ceiling: int | Array | None = self._limit  # the budget, in a stage its limit too
         self.active = self.run_active = np.ones(replicas, dtype=bool)
         self.failed, self.any_failed, self.all_active = np.zeros(replicas, dtype=bool), False, True
-        self.best_f, self.best_x = np.full(replicas, np.inf), np.full((replicas, self.n), np.nan)
-        self.best_h = np.full((replicas, self.m), np.nan)
-        self.first_best: FirstBest | None = None
-        self.past = PastPoints.of(past, self.domain, self.m)
         self.resample()
 
     @property
     def calls(self) -> np.ndarray:
         """The calls of each replica so far, (R,) of int."""
-        return self._spent - self._behind
-
-    @property
-    def spent(self) -> int:
-        """The number of calls of a replica that was never frozen."""
-        return self._spent
-
-    @property
-    def counted(self) -> dict[str, np.ndarray]:
-        """What each replica has used of what budgets limit, (R,) of int each, by the names of ``COUNTED``."""
-        return {"calls": self.calls, "samples": self.samples.xi, "zeta_samples": self.samples.zeta}
+        return self.account.calls
 
     @property
     def stands_still(self) -> bool:
@@ -188,7 +154,8 @@ class Oracle:
             return False
         fixed = self.bounds is not None and bool((self.bounds.lower == self.bounds.upper).all())
         least, most = (0 if fixed else (self.n + 1) * sweeps for sweeps in _IDLE_SWEEPS)
-        most = most if self._limit is None or fixed else min(most, max(least, 10 * self._limit))
+        limit = self.account.limit
+        most = most if limit is None or fixed else min(most, max(least, 10 * limit))
         return bool((self.idle > most)[self.active].all())
 
     def set_units(self, units: Units, sizes: Array | None = None) -> None:
@@ -204,8 +171,8 @@ class Oracle:
         if self._starts is not None:
             self.begin_at(self._starts[1])
         self.bounds = None if self._user_bounds is None else as_box(units.domain)
-        self.judge_by(self._sizes if sizes is None else sizes)
-        self.tolerance = self.user_tolerance / units.h
+        self.best.judge_by(self.best.sizes if sizes is None else sizes)
+        self.tolerance = self.best.tolerance / units.h
 
     def begin_at(self, starts: Array) -> None:
         """Evaluate at these starts (R, n), in the user's units, to the bit, where a solver asks there in its own."""
@@ -221,21 +188,6 @@ class Oracle:
             same = (x == seen).all(axis=-1, keepdims=True)
             place = np.where(same, starts, place) if same.any() else place
         return place
-
-    @property
-    def awaits_sizes(self) -> bool:
-        """Whether points wait for sizes of rows to be judged by."""
-        return self._unjudged is not None
-
-    def judge_by(self, sizes: Array | None) -> None:
-        """Take tolerances to be relative to these sizes of rows (m,), and judge the points that waited for them."""
-        self._sizes = sizes
-        if self._relative and sizes is not None:
-            self.user_tolerance = defaults.FEASIBILITY_TOLERANCE * sizes
-            waiting, self._unjudged = self._unjudged or [], None
-            for x, place, value, domain in waiting:
-                best = self.best_f, self.best_x, self.best_h
-                keep_best(*best, x, place, value, self.user_tolerance, domain)
 
     def quantum(self, values: Array, scattered: bool = False) -> Array:
         """Return the step of every output (1 + m,) that is rounded, 0 of the others, by values (q, 1 + m), f first.
@@ -262,24 +214,15 @@ class Oracle:
         What follows from the problem, and the units, are not in it.
         """
         return {
-            "calls": self.calls,
-            "counts": {kind: count.copy() for kind, count in self.counts.items()},
-            "spent": self._spent,
-            "failures": self.failures.copy(),
+            **self.account.snapshot(),
+            **self.best.snapshot(),
             "active": self.active.copy(),
             "failed": self.failed.copy(),
-            "best_f": self.best_f.copy(),
-            "best_x": self.best_x.copy(),
-            "best_h": self.best_h.copy(),
             "noise_found": self.noise_found,
-            "kept": self._kept_back,
             "iteration": self._iteration,
             "size": self._size,
             "sample": self._sample,
             "shared_noise": self._shared_noise,
-            "samples": self.samples.snapshot(),
-            "ledger": self.ledger.snapshot(),
-            "sizes": self._sizes,
             "starts": None if self._starts is None else self._starts[1].copy(),
             "memory": self._memory.snapshot(),
             "recalled": self.recalled.copy(),
@@ -289,26 +232,19 @@ class Oracle:
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go where an oracle of the same problem, this one or another, was when it made the ``snapshot``."""
-        self._behind, self.failures = snapshot["spent"] - snapshot["calls"], snapshot["failures"].copy()
-        self.counts = {kind: count.copy() for kind, count in snapshot["counts"].items()}
-        self._spent = snapshot["spent"]
+        self.account.restore(snapshot)
+        self.best.restore(snapshot)
         self.active = self.run_active = snapshot["active"].copy()
         self.failed = snapshot["failed"].copy()
         self.all_active, self.any_failed = bool(self.active.all()), bool(self.failed.any())
-        self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
-        self.best_h = snapshot["best_h"].copy()
         self.noise_found = snapshot["noise_found"]
         self.contract = "independent" if self.noise_found else self._declared
-        self.keep(snapshot["kept"])
-        self._unjudged = None  # what was met before is in the best points
         if snapshot["starts"] is not None:
             self.begin_at(snapshot["starts"])
         if self.units is not None:
             self.set_units(self.units, snapshot["sizes"])
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
-        self.samples.restore(snapshot["samples"])
-        self.ledger.restore(snapshot["ledger"])
         self._memory.restore(snapshot["memory"])
         self.recalled, self.idle = snapshot["recalled"].copy(), snapshot["idle"].copy()
         if self.past is not None:
@@ -347,7 +283,7 @@ class Oracle:
         self._iteration += 1
         self._size = size
         if self.sampled:
-            self.samples.begin(size)
+            self.account.samples.begin(size)
         if self.contract == "common" or self._problem.online:
             self._sample = self._problem.draw(self._iteration, self._streams, size=size)
             if self.contract == "common" and self._noisy:
@@ -355,17 +291,14 @@ class Oracle:
 
     def affords(self, counts: np.ndarray) -> np.ndarray:
         """Whether each replica's budget covers so many more calls, counts (R,) to (R,)."""
-        return np.ones(len(counts), dtype=bool) if self._ceiling is None else self.calls + counts <= self._ceiling
+        return self.account.affords(counts)
 
     @property
     def remaining(self) -> Array:
         """The number of calls that each replica's budget still covers, (R,); infinite without a budget."""
-        if self._ceiling is None:
-            return np.full(len(self._behind), np.inf)
-        return (self._ceiling - self.calls).astype(float)
+        return self.account.remaining
 
-    @contextmanager
-    def purpose(self, purpose: Purpose | Sequence[Purpose]) -> Iterator[None]:
+    def purpose(self, purpose: Purpose | Sequence[Purpose]) -> AbstractContextManager[None]:
         """Say in the ledger what the calls within are for; of two, the inner one counts.
 
         Where nothing is said, one point of each replica is a base point, and several are directions.
@@ -375,11 +308,7 @@ class Oracle:
         purpose : Purpose, or sequence of Purpose
             Of all replicas, or R of them, one for each.
         """
-        outer, self._purpose = self._purpose, purpose if isinstance(purpose, Purpose) else tuple(purpose)
-        try:
-            yield
-        finally:
-            self._purpose = outer
+        return self.account.calls_for(purpose)
 
     @contextmanager
     def stage(
@@ -417,13 +346,14 @@ class Oracle:
         memory = self._memory
         if free is not None:
             self._memory = self._with_known(*free)
-        self._stage = stage = Stage(limit if self._limit is None else np.minimum(limit, self._limit))
-        self._ceiling, self.active = stage.limit, self.run_active & replicas
+        self._stage = stage = Stage(self.account.begin_stage(limit))
+        self.active = self.run_active & replicas
         self.failed, self.any_failed, self.all_active = stage.failed, False, bool(self.active.all())
         try:
             yield stage
         finally:
-            self._memory, self._stage, self._ceiling, self.active = memory, None, self._limit, self.run_active
+            self._memory, self._stage, self.active = memory, None, self.run_active
+            self.account.end_stage()
             self.failed, self.any_failed, self.all_active = failed, any_failed, all_active
 
     def announce(self, x: Array) -> None:
@@ -431,7 +361,7 @@ class Oracle:
 
         They are charged when they are requested.
         """
-        self._ahead = list(kept_in(self.place(x[None]), np.ones((1, len(x)), dtype=bool), self._user_bounds)[0])
+        self._answers.ahead = list(kept_in(self.place(x[None]), np.ones((1, len(x)), dtype=bool), self._user_bounds)[0])
 
     def __call__(self, x: Array, mask: np.ndarray | None = None) -> Evaluation:
         """Evaluate the black box.
@@ -475,12 +405,12 @@ class Oracle:
         known, numbers = self._recall(points, live)
         paid = live & ~known
         if self._stage is not None:
-            paid &= self.affords(paid.sum(axis=1))[:, None]
+            paid &= self.account.affords(paid.sum(axis=1))[:, None]
             self._stage.answered += (paid | known).sum(axis=1)
         value = Evaluation(numbers[..., 0], numbers[..., 1:])
         value = value if self.units is None else self.units.value(value)
         if paid.any():
-            with self.purpose(self._purpose or _UNSAID[x.ndim == 2]):
+            with self.account.calls_for(self.account.purpose or _UNSAID[x.ndim == 2]):
                 value = self._paid_values(points, paid).where(paid, value)
         if self.remembers:
             count = known.sum(axis=1)
@@ -532,7 +462,7 @@ class Oracle:
     def _recall(self, points: Array, live: np.ndarray) -> tuple[np.ndarray, Array]:
         """Return which of the points (R, q, n) are remembered, and their values (R, q, 1 + m) in the user's units."""
         outdated = self._memory.lasting and not self._lasting  # the values have turned out to be noisy
-        if outdated or self._purpose is Purpose.NOISE or not self._memory.filled:
+        if outdated or self.account.purpose is Purpose.NOISE or not self._memory.filled:
             return np.zeros(live.shape, dtype=bool), np.full((*live.shape, 1 + self.m), np.nan)
         return self._memory.recall(self.place(points), live)
 
@@ -552,33 +482,24 @@ class Oracle:
         """
         units = self.units if again is None else None
         place = again if again is not None else x if units is None else self.place(x)
-        due, counts, spent = self._bill(x, mask)
-        own = self.contract == "independent"
-        new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
+        due, own = self.active if mask is None else mask & self.active[:, None], self.contract == "independent"
+        if mask is None:
+            points = 1 if x.ndim == 2 else x.shape[1]
+            bill = self.account.bill(points if self.all_active else points * due, self._joint_parts, own, points)
+        else:
+            bill = self.account.bill(due.sum(axis=1), self._joint_parts, own)
         place = place if self._user_bounds is None else kept_in(place, due, self._user_bounds)
         if self._proceed is not None:
             self._proceed()
-        broken: BaseException | None = None
-        if not self._pointwise:
-            value = self._evaluate(place, due, None)
-        else:
-            value, due, broken = self._evaluate_each(place, due)
+        everywhere = due is self.active and self.all_active
+        value, due, broken = self._answers.joint(place, due, self.sample_for(x.shape[1:-1]), everywhere, own)
         if broken is not None:  # what was found until then counts, and is not lost
-            counts = due.reshape(len(due), -1).sum(axis=1)
-            spent = max(self._spent, int((self.calls + counts).max()))
-            new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
-        self._count(spent, counts)
-        self.ledger.pay(self._purpose or _UNSAID[x.ndim == 2], counts)
-        if new is not None:
-            self.samples.pay(self._joint_parts, counts, own, new)
+            bill = self.account.bill(due.reshape(len(due), -1).sum(axis=1), bill.parts, own)
+        self.account.pay(bill, _UNSAID[x.ndim == 2])
         if not (all_finite(value.f) and all_finite(value.h)):
             value = self._count_failures(x, value, due)
         if self._exact and again is None:
-            if self._unjudged is not None:  # it waits for the sizes of rows
-                self._unjudged.append((x, place, value, self.domain))
-            else:
-                best = self.best_f, self.best_x, self.best_h
-                keep_best(*best, x, place, value, self.user_tolerance, self.domain)
+            self.best.take(x, place, value, self.domain)
         if self._noisy:
             noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
             if self.contract == "common" and x.ndim == 3:
@@ -588,7 +509,7 @@ class Oracle:
             points, f, h = place[due], value.f[due], value.h[due]
             listener(points.reshape(-1, self.n), Evaluation(f.reshape(-1), h.reshape(f.size, self.m)))
         if self.first_best is not None:
-            self.first_best.take(place, value, self.user_tolerance, self.domain.contains(x, ON_BOUNDARY))
+            self.first_best.take(place, value, self.best.tolerance, self.domain.contains(x, ON_BOUNDARY))
         if self.remembers and self._lasting and x.ndim == 3:
             self._memory.enter(place, value, due)
         if broken is not None:
@@ -616,38 +537,16 @@ class Oracle:
             f (R,) and h (R, m) in the user's units; NaN for the other replicas, and where a call failed.
         """
         x = place if self.units is None else self.units.inverse(place)
-        self._kept_in_logs = kept
+        self._answers.kept = kept
         try:
             value = self._paid_values(x[:, None], replicas[:, None], place[:, None])
         finally:
-            self._kept_in_logs = True
+            self._answers.kept = True
         return Evaluation(value.f[:, 0], value.h[:, 0])
-
-    def keep(self, calls: int) -> None:
-        """Keep calls of the budget back from the solver; 0 gives it all of them."""
-        if self._limit is not None:
-            self._limit += self._kept_back - calls
-            self._kept_back = calls
-            self._ceiling = self._limit
-
-    def end_by(self, calls: int) -> None:
-        """Lower the budget of each replica to so many calls; a lower one stays."""
-        self._limit = self._ceiling = calls if self._limit is None else min(calls, self._limit)
 
     def expect_noise(self) -> None:
         """Take calls at one point to differ from now on, each independently of the others."""
         self.noise_found, self.contract = True, "independent"
-
-    def replace_best(self, replicas: np.ndarray, x: Array, values: Array) -> None:
-        """Take other best points in place of those of some replicas, (R,) of bool, whose values were not true.
-
-        Parameters
-        ----------
-        x, values : Array, shapes (R, n) and (R, 1 + m)
-            In the user's units; NaN where none is known.
-        """
-        self.best_x[replicas], self.best_h[replicas] = x[replicas], values[replicas, 1:]
-        self.best_f[replicas] = np.where(np.isnan(values[replicas, 0]), np.inf, values[replicas, 0])
 
     def ask(
         self,
@@ -690,43 +589,21 @@ class Oracle:
         TimeSpent
             Before evaluating, where no time is left.
         """
-        first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
+        first, ordinal = places[0], int(self.account.calls.sum())
         places = kept_in(first, self.active, self._user_bounds), *places[1:]
         self._charge(kind, first, (part,) if self._is_new(sample) else ())
         if self.all_active:
-            question = Question(ordinal, kind, places, sample, self._replicas)
-            return self._count_missing(self._arrays(question, method, shapes), first)
+            arrays = self._answers.others(ordinal, kind, method, shapes, places, sample, self._replicas)
+            return self._count_missing(arrays, first)
         rows = np.flatnonzero(self.active)
         out = tuple(np.full(shape, np.nan) for shape in shapes)
         if rows.size:
-            question = Question(
-                ordinal, kind, tuple(place[rows] for place in places), None if sample is None else sample[rows], rows
-            )
-            arrays = self._arrays(question, method, tuple((rows.size, *shape[1:]) for shape in shapes))
+            lean = tuple((rows.size, *shape[1:]) for shape in shapes)
+            seen = tuple(place[rows] for place in places), None if sample is None else sample[rows]
+            arrays = self._answers.others(ordinal, kind, method, lean, *seen, rows)
             for whole, one in zip(out, arrays, strict=True):
                 whole[rows] = one
         return self._count_missing(out, first)
-
-    def _arrays(
-        self, question: Question, method: Callable[..., Array | tuple[Array, ...]], shapes: tuple[tuple[int, ...], ...]
-    ) -> tuple[Array, ...]:
-        """Return the method's arrays of these shapes, by the problem or by who answers in its place."""
-
-        def evaluate() -> tuple[Array, ...]:
-            result = method(*question.places, question.sample)
-            return result if isinstance(result, tuple) else (result,)
-
-        if self._source is None:
-            return evaluate()
-        lead = question.places[0].ndim - 1
-        count = math.prod(question.places[0].shape[:-1])
-        widths = [math.prod(shape[lead:]) for shape in shapes]
-
-        def compute() -> Array:
-            return np.concatenate([array.reshape(count, -1) for array in evaluate()], axis=1)
-
-        columns = np.split(self._source.values(question, sum(widths), compute), np.cumsum(widths)[:-1], axis=1)
-        return tuple(column.reshape(shape).copy() for column, shape in zip(columns, shapes, strict=True))
 
     def _count_missing(self, arrays: tuple[Array, ...], points: Array) -> tuple[Array, ...]:
         """Count what is not finite at points (R, ..., n); a replica that has nothing else fails."""
@@ -750,7 +627,8 @@ class Oracle:
         """
         if self.sampled:
             own, points = self.contract == "independent", self.active.astype(np.int64)
-            self.samples.pay((part,), points, own, self.samples.bill((part,), points, own))
+            samples = self.account.samples
+            samples.pay((part,), points, own, samples.bill((part,), points, own))
 
     def _is_new(self, sample: Any) -> bool:
         """Whether asking of this sample may count: where it is the present one, or drawn for these points."""
@@ -761,19 +639,14 @@ class Oracle:
         if self._proceed is not None:
             self._proceed()
         points = int(np.prod(places.shape[1:-1]))
-        spent, paid = self._spent + points, points * self.active
-        if self._limit is not None and spent > self._limit:
-            raise self._calls_spent()
-        if self._stage is not None and not self.affords(paid).all():
-            raise self._calls_spent()
-        if parts:
-            own = self.contract == "independent"
-            self.samples.pay(parts, paid, own, self.samples.bill(parts, paid, own))
+        paid = points * self.active
+        if self._stage is not None and not self.account.affords(paid).all():
+            raise self.account.exhausted()
+        bill = self.account.bill(paid, parts, self.contract == "independent", points)
         if self._stage is not None:
             self._stage.answered += paid
-        self._count(spent, paid)
-        self.ledger.pay(self._purpose or _UNSAID[places.ndim == 2], paid)
-        self.counts = {**self.counts, kind: self.counts.get(kind, 0) + paid}
+        self.account.pay(bill, _UNSAID[places.ndim == 2])
+        self.account.enter_kind(kind, paid)
 
     def freeze(self, mask: np.ndarray) -> None:
         """Stop evaluating and charging the replicas of a mask (R,) of bool."""
@@ -792,71 +665,6 @@ class Oracle:
         self.active &= ~self.failed
         self.all_active = bool(self.active.all())
 
-    def _bill(self, x: Array, mask: np.ndarray | None) -> tuple[np.ndarray, Any, int]:
-        """Replicas or points to evaluate, calls of each replica, and what will have been spent."""
-        if mask is None:
-            points = 1 if x.ndim == 2 else x.shape[1]
-            due, spent = self.active, self._spent + points
-            counts = points if self.all_active else points * due
-        else:
-            due = mask & self.active[:, None]
-            counts = due.sum(axis=1)
-            spent = max(self._spent, int((self.calls + counts).max()))
-        if self._limit is not None and spent > self._limit:
-            raise self._calls_spent()
-        return due, counts, spent
-
-    def _count(self, spent: int, counts: np.ndarray | int) -> None:
-        """Count calls, (R,) or as many of each replica, after which ``spent`` is the most of any."""
-        if not isinstance(counts, int):
-            self._behind = spent - (self.calls + counts)
-        self._spent = spent
-
-    def _calls_spent(self) -> BudgetSpent:
-        return BudgetSpent(f"The budget of {(self._limit or 0) + self._kept_back} oracle calls is spent.")
-
-    def _evaluate_each(self, x: Array, due: np.ndarray) -> tuple[Evaluation, np.ndarray, BaseException | None]:
-        """Return the values at the points that are due, and which these are, or those found before what broke off."""
-        points = np.broadcast_to(due if due.ndim == x.ndim - 1 else due[:, None], x.shape[:-1])
-        found = FoundValues(int(points.sum()), self.m, self._proceed)
-        try:
-            return self._evaluate(x, due, found), due, None
-        except BaseException as error:  # also Ctrl-C
-            if not found:
-                raise
-            return *found.placed(points), error
-
-    def _evaluate(self, x: Array, due: np.ndarray, found: FoundValues | None) -> Evaluation:
-        sample = self.sample_for(x.shape[1:-1])
-        if due is self.active and self.all_active:
-            return self._joint(x, sample, due, found)
-        value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
-        if due.any():
-            if sample is not None:
-                sample = sample[due if self.contract == "independent" else np.nonzero(due)[0]]
-            value.f[due], value.h[due] = self._joint(x[due], sample, due, found)
-        return value
-
-    def _joint(self, x: Array, sample: Any, due: np.ndarray, found: FoundValues | None) -> Evaluation:
-        """Values at points (..., n), those of ``due``, by the problem, or by who answers in its place."""
-        source, ahead, self._ahead = self._source, self._ahead if sample is None else [], []
-        if source is None and found is not None:
-            f, h = self._problem.collect(x.reshape(-1, self.n), found.enter, sample, ahead)
-            return checked(Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m)), x, self.m)
-        if source is None:
-            return checked(self._problem.evaluate(x, sample), x, self.m)
-
-        def compute() -> Array:
-            value = checked(self._problem.evaluate(x, sample), x, self.m)
-            return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(value.f.size, self.m)], axis=1)
-
-        rows = np.nonzero(due)[0]
-        question = Question(int(self.calls.sum()), "", (x,), sample, rows, self._kept_in_logs, ahead)
-        values = source.values(question, 1 + self.m, compute, None if found is None else found.enter)
-        return Evaluation(
-            values[:, 0].reshape(x.shape[:-1]).copy(), values[:, 1:].reshape(*x.shape[:-1], self.m).copy()
-        )
-
     def _count_failures(self, x: Array, value: Evaluation, due: np.ndarray) -> Evaluation:
         bad = ~value.finite
         bad &= due if due.shape == bad.shape else due[:, None]
@@ -870,8 +678,7 @@ class Oracle:
     def _count_bad(self, x: Array, bad: np.ndarray) -> None:
         """Count failed points among x (R, ..., n), given as a mask (R, q)."""
         counts = bad.sum(axis=1)
-        self.failures += counts
-        self.ledger.fail(self._purpose or _UNSAID[x.ndim == 2], counts)
+        self.account.fail(counts, _UNSAID[x.ndim == 2])
 
     def _noise(self, shape: tuple[int, ...]) -> Array:
         return self._scales * self._problem.draw_noise(self._streams, shape)

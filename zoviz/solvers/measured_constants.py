@@ -139,7 +139,7 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     constants = problem.noisy_constants
     if constants is not None and oracle.units is None:
         return constants
-    before, n = oracle.spent, oracle.n
+    before, n = oracle.account.spent, oracle.n
     probes, moments = _measure(oracle, x0, streams)
     slope, bend = moments.slope, moments.bend
     steepness = np.linalg.norm(slope[1:])
@@ -155,7 +155,7 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
         noise=float(probes.sigma[0]),
         constraint_noise=float(np.linalg.norm(probes.sigma[1:])),
         provenance=Provenance.MEASURED,
-        calls=oracle.spent - before,
+        calls=oracle.account.spent - before,
     )
 
 

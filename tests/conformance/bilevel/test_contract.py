@@ -156,7 +156,7 @@ def test_nothing_off_the_books_is_asked_for(solver: str, problem: str, monkeypat
     calls = world.oracle.calls.copy()
     world.step(2)
     assert (world.oracle.calls > calls).all()
-    assert (world.oracle.calls == sum(world.oracle.counts.values())).all(), "every call has its kind"
+    assert (world.oracle.calls == sum(world.oracle.account.kinds.values())).all(), "every call has its kind"
 
 
 def test_estimators_of_a_zeroth_order_method_are_parts_of_it() -> None:

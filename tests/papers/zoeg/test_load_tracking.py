@@ -76,7 +76,7 @@ def test_a_row_agrees_with_a_loop_by_hand(noisy: bool) -> None:
     loss = exact.f / optimum.value - 1.0 + optimum.multipliers * violation / optimum.value
     np.testing.assert_allclose(result.loss, loss, atol=1e-9)
     assert (result.loss > -1e-9).all()
-    np.testing.assert_allclose(result.best, np.abs(oracle.best_f / optimum.value - 1.0), rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(result.best, np.abs(oracle.best.f / optimum.value - 1.0), rtol=1e-9, atol=1e-13)
 
 
 def test_the_table_runs_solvers_and_peers() -> None:

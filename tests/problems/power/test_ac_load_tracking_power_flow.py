@@ -148,10 +148,10 @@ def test_a_point_without_power_flow_is_a_counted_failure(problem: ACLoadTracking
     probes = np.repeat(x0[:, None], 4, axis=1)
     probes[1, 2] = -50.0 * problem.domain.upper
     value = oracle(probes)
-    assert oracle.failures.tolist() == [0, 1, 0] and oracle.active.all()
+    assert oracle.account.failures.tolist() == [0, 1, 0] and oracle.active.all()
     assert np.isnan(value.f[1, 2]) and np.isnan(value.h[1, 2, 0]) and np.isfinite(value.f).sum() == 11
     x0[2] = -50.0 * problem.domain.upper
     oracle(x0)
-    assert oracle.failures.tolist() == [0, 1, 1] and oracle.active.tolist() == [True, True, False]
+    assert oracle.account.failures.tolist() == [0, 1, 1] and oracle.active.tolist() == [True, True, False]
     of_f, of_h = problem.gradient(x0)
     assert np.isnan(of_f[2]).all() and np.isnan(of_h[2]).all() and np.isfinite(of_f[:2]).all()

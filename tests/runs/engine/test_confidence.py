@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pytest
 
 from zoviz import BlackBox, Run, minimize
 from zoviz.core.types import Array
-from zoviz.oracle import Purpose
+from zoviz.oracle import Account, Purpose
 from zoviz.runs.engine.confidence import BUDGET, CONFIDENT, FIRST, Confidence
 from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOSPLM, ZOSQP
@@ -123,32 +121,22 @@ def test_what_minimize_says_of_its_end() -> None:
     assert stopped.status is Ending.STOPPED and not stopped.success
 
 
-class Budget(NamedTuple):
-    """What a rule under noise sees of an oracle: calls so far, and which replicas are at work."""
-
-    calls: np.ndarray
-    active: np.ndarray
-    lowered: list[int]
-
-    def end_by(self, calls: int) -> None:
-        self.lowered.append(calls)
-
-
 def test_under_noise_the_budget_falls_once_all_active_replicas_are_at_the_floor() -> None:
-    floor = np.array([9.0, np.inf])
+    floor, everyone = np.array([9.0, np.inf]), np.array([True, True])
     both = Searches(np.zeros(2, dtype=int), np.zeros(2, dtype=int), floor)
-    one, oracle = Confidence(2, CONFIDENT, 1e-6), Budget(np.array([80, 90]), np.array([True, True]), [])
-    one.settle(both, oracle)
-    one.settle(None, oracle)
-    assert one.last_call is None and not oracle.lowered, "one is still on its way"
-    one.settle(both, oracle._replace(active=np.array([True, False])))
-    assert one.last_call == 89 and oracle.lowered == [89] and "noise hides" in one.sentence
-    one.settle(both._replace(settling=np.array([0.0, 0.0])), oracle)
-    assert oracle.lowered == [89], "once and for all"
+    one, account = Confidence(2, CONFIDENT, 1e-6), Account(2, {"calls": 500})
+    account.pay(account.bill(np.array([80, 90]), (), own=False), Purpose.BASE)
+    one.settle(both, account, everyone)
+    one.settle(None, account, everyone)
+    assert one.last_call is None and account.limit == 500, "one is still on its way"
+    one.settle(both, account, np.array([True, False]))
+    assert one.last_call == account.limit == 89 and "noise hides" in one.sentence
+    one.settle(both._replace(settling=np.array([0.0, 0.0])), account, everyone)
+    assert account.limit == 89, "once and for all"
     other = Confidence(2, BUDGET, 1e-6)
     other.restore(one.snapshot())
-    other.settle(both._replace(settling=np.zeros(2)), oracle)
-    assert other.last_call is None and oracle.lowered == [89], "a run that goes on to spend its budget"
+    other.settle(both._replace(settling=np.zeros(2)), account, everyone)
+    assert other.last_call is None and account.limit == 89, "a run that goes on to spend its budget"
 
 
 def noisy_bowl(calls: int | None, stop: str, replicas: int = 1) -> Run:

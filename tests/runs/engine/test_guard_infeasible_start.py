@@ -38,7 +38,7 @@ def test_it_is_said_until_every_replica_has_met_a_feasible_point() -> None:
         run.step()
         until(lambda done=done: run.progress.iteration > done and run.status is RunStatus.PAUSED)
         said.append(SENTENCE in run.message)
-        assert said[-1] != bool(np.isfinite(run.worker.oracle.best_f).all())
+        assert said[-1] != bool(np.isfinite(run.worker.oracle.best.f).all())
         if not said[-1]:
             break
     run.stop()

@@ -255,7 +255,9 @@ def test_each_direction_sees_a_sample_of_its_own() -> None:
         single = np.array([values(rounds.member(i), x, y) for i in range(count)])
         np.testing.assert_allclose(single.mean(axis=0), values(rounds, x, y), rtol=1e-12)
         assert single.std(axis=0).min() > 0.0
-    np.testing.assert_array_equal((oracle.samples.xi, oracle.samples.zeta), [[4] * REPLICAS, [2] * REPLICAS])
+    np.testing.assert_array_equal(
+        (oracle.account.samples.xi, oracle.account.samples.zeta), [[4] * REPLICAS, [2] * REPLICAS]
+    )
 
 
 @pytest.mark.parametrize("solver", METHODS.values(), ids=METHODS.keys())
@@ -343,5 +345,5 @@ def test_zeroth_order_calls_are_of_f_and_g_as_documented() -> None:
     state = solver.init(PROBLEM.initial(streams), oracle, streams)
     for _ in range(2):
         state, _ = solver.step(state, oracle, streams)
-    np.testing.assert_array_equal(oracle.counts["f value"], 3 * 2 * (K_Y + K_X))
-    np.testing.assert_array_equal(oracle.counts["g value"], 3 * (6 * K_Y + 4 * K_X))
+    np.testing.assert_array_equal(oracle.account.kinds["f value"], 3 * 2 * (K_Y + K_X))
+    np.testing.assert_array_equal(oracle.account.kinds["g value"], 3 * (6 * K_Y + 4 * K_X))

@@ -55,7 +55,7 @@ def test_rules_are_told_both_scales_also_in_a_solvers_units() -> None:
     oracle = Oracle(problem, streams)
     x0 = problem.initial(streams)
     expected = constants_of(problem, oracle, x0, streams)
-    assert (expected.noise, expected.constraint_noise) == pytest.approx((0.3, 2.0)) and oracle.spent == 0
+    assert (expected.noise, expected.constraint_noise) == pytest.approx((0.3, 2.0)) and oracle.account.spent == 0
     assert problem.noisy_constants == expected and problem.constants.noise == 0.0
     scaled = present(problem, oracle, x0, streams)
     assert isinstance(scaled, Scaled)
@@ -75,10 +75,10 @@ def test_differences_are_central_where_noise_is_independent(estimator: Coordinat
         oracle = Oracle(problem, streams)
         x = problem.initial(streams)
         base = oracle(x)
-        before = oracle.spent
+        before = oracle.account.spent
         estimate = estimator.estimate(lambda value: value.f, x, oracle, streams, base=base, radius=0.25)
         of_f, moved = problem.gradient(x)[0], estimate.gradient != 0.0
-        assert oracle.spent - before == (2 * size if contract == "independent" else size)
+        assert oracle.account.spent - before == (2 * size if contract == "independent" else size)
         unbiased = np.isclose(estimate.gradient, of_f, atol=1e-9) | ~moved
         assert unbiased.all() == (contract == "independent"), "only forward differences of a quadratic are biased"
     assert estimator.calls(4) == 2 * size

@@ -142,13 +142,13 @@ def samples_to(
     out, levels = np.full((len(tolerances), seeds), np.inf), np.array(tolerances)[:, None]
     for t in itertools.count(1):
         state, _ = solver.step(state, oracle, streams)
-        if oracle.samples.xi.max() > min(samples, limit):
+        if oracle.account.samples.xi.max() > min(samples, limit):
             return out
         if t in looks:
             measured = problem.measures(solver.iterate(state), None)
             worst = np.maximum(measured[NORMAL_RESIDUAL], measured[VIOLATION])
             new = (worst <= levels) & np.isinf(out)
-            out[new] = np.broadcast_to(oracle.samples.xi, out.shape)[new]
+            out[new] = np.broadcast_to(oracle.account.samples.xi, out.shape)[new]
             if np.isfinite(out).all():
                 return out
     raise AssertionError("a run always spends its samples")

@@ -414,9 +414,9 @@ class Answering(RunObserver):
     def _answer_of_run(self, replica: int) -> Answer:
         """Return the best point of a run, whose values were called again, where some points had others."""
         oracle = self._worker.oracle
-        if not np.isfinite(oracle.best_f[replica]):
+        if not np.isfinite(oracle.best.f[replica]):
             return self.best_answer()._replace(feasible=False)
-        x, f, h = oracle.best_x[replica].copy(), float(oracle.best_f[replica]), oracle.best_h[replica].copy()
+        x, f, h = oracle.best.x[replica].copy(), float(oracle.best.f[replica]), oracle.best.h[replica].copy()
         return Answer(x, f, h, "", 0, 0, True)
 
     def _retreat(self, result: Result, calls: int) -> tuple[int, int]:

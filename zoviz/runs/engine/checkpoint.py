@@ -210,7 +210,7 @@ def _take_state(
     worker.noise.restore(state["noise"])
     worker.confidence.restore(state["confidence"])
     if worker.confidence.last_call is not None:
-        worker.oracle.end_by(worker.confidence.last_call)
+        worker.oracle.account.end_by(worker.confidence.last_call)
     if worker.noise.found:
         worker.believe_noise()
     worker.guard.restore(state["guard"])

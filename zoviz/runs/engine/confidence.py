@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.oracle import Oracle
+from zoviz.oracle import Account
 from zoviz.solvers.base import Searches
 
 BUDGET, CONFIDENT, FIRST = "budget", "confident", "first"
@@ -69,14 +69,14 @@ class Confidence:
         """The calls of a replica by which it ends a run that has come to its noise floor; None before."""
         return self._last_call if self.on else None
 
-    def settle(self, searches: Searches | None, oracle: Oracle) -> None:
-        """Lower the oracle's budget, once the method has come to the noise floor in all active replicas."""
+    def settle(self, searches: Searches | None, account: Account, active: np.ndarray) -> None:
+        """Lower the budget, once the method has come to the noise floor in all active replicas, (R,) of bool."""
         if not self.on or searches is None or self._last_call is not None:
             return
-        last = (oracle.calls + searches.settling)[oracle.active]
+        last = (account.calls + searches.settling)[active]
         if np.isfinite(last).all():
             self._last_call = int(last.max())
-            oracle.end_by(self._last_call)
+            account.end_by(self._last_call)
 
     @property
     def sentence(self) -> str:

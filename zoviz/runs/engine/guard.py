@@ -305,12 +305,12 @@ def read_divergences(stored: Any) -> tuple[Divergence, ...]:
 def allowed(problem: Problem, oracle: Oracle) -> float:
     """Return the violation that counts as none, of all rows together: of noisy values within 3 standard deviations."""
     noise = 0.0 if problem.analytic else float(problem.noise_scales[1:].max(initial=0.0))
-    return float(oracle.user_tolerance.max(initial=0.0)) + CLEARLY * noise
+    return float(oracle.best.tolerance.max(initial=0.0)) + CLEARLY * noise
 
 
 def infeasible_end(guard: Guard, trace: Trace, problem: Problem, oracle: Oracle, answer: Answer | None) -> str:
     """Return the sentence on replicas that end far from feasible, but for what noisy values alone may make of them."""
-    points = 0 if problem.stochastic else int(np.isfinite(oracle.best_f).sum())
+    points = 0 if problem.stochastic else int(np.isfinite(oracle.best.f).sum())
     if oracle.contract != "deterministic" and not problem.analytic:
         # The answer's means say more than the last iterate's one value; so do feasible points, beside an unknown noise.
         feasible = points > 0 and not problem.noise_scales.any() if answer is None else answer.feasible
@@ -325,7 +325,7 @@ def infeasible_start(trace: Trace, problem: Problem, oracle: Oracle) -> str:
     if VIOLATION not in columns:
         return ""
     start, last = columns[VIOLATION][0], columns[VIOLATION][-1]
-    feasible = np.isfinite(oracle.best_f) | (last <= tolerance)
+    feasible = np.isfinite(oracle.best.f) | (last <= tolerance)
     if not (start > tolerance).any() or feasible[oracle.active].all():
         return ""
     return f"The starting point is infeasible (violation up to {np.nanmax(start):.3g})."

@@ -74,7 +74,7 @@ class RunHistory:
     @property
     def tolerances(self) -> Array:
         """The largest h that counts as feasible, (m,) in the user's units; empty before that is known."""
-        return np.empty(0) if self.oracle is None else self.oracle.user_tolerance
+        return np.empty(0) if self.oracle is None else self.oracle.best.tolerance
 
     @property
     def units(self) -> Units | None:

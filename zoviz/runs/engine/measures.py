@@ -71,15 +71,15 @@ class Points(NamedTuple):
 
 def points_so_far(solver: Solver, state: Any, oracle: Oracle) -> Points:
     """Return the points so far among which the best design is; a function of the user's is not called for them."""
-    units, unknown = oracle.units, Evaluation(np.full_like(oracle.best_f, np.nan), np.full_like(oracle.best_h, np.nan))
+    units, unknown = oracle.units, Evaluation(np.full_like(oracle.best.f, np.nan), np.full_like(oracle.best.h, np.nan))
     if state is None:  # the budget was spent before the method began
         first = oracle.first_best
-        x, value = (oracle.best_x, unknown) if first is None else (first.x, first.value)
+        x, value = (oracle.best.x, unknown) if first is None else (first.x, first.value)
     else:
         iterate = solver.iterate(state)
         value = iterate.value or unknown  # of a method that does not show its values none are known
         x, value = oracle.place(iterate.x), value if units is None else units.user_value(value)
-    best = oracle.best_x.copy(), np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan), oracle.best_h.copy()
+    best = oracle.best.x.copy(), np.where(np.isfinite(oracle.best.f), oracle.best.f, np.nan), oracle.best.h.copy()
     return Points(*best, x, *value)
 
 
@@ -117,9 +117,9 @@ def row(
     guard stopped is shown as it was then: a mean that left it out would be that of the others.
     """
     units = oracle.units
-    best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
-    kinds = {f"{columns.CALLS_OF}{kind}": count.astype(float) for kind, count in oracle.counts.items()}
-    purposes = oracle.ledger.row(columns.CALLS_FOR)
+    best = np.where(np.isfinite(oracle.best.f), oracle.best.f, np.nan)
+    kinds = {f"{columns.CALLS_OF}{kind}": count.astype(float) for kind, count in oracle.account.kinds.items()}
+    purposes = oracle.account.ledger.row(columns.CALLS_FOR)
     counts = {**counted(oracle), **kinds, **purposes}
     out = {**counts, **measured}
     if not problem.stochastic:  # else no best point can be read off values
@@ -151,8 +151,8 @@ def row(
 
 def first_row(oracle: Oracle) -> dict[str, Array]:
     """Return the row of a run whose budget was spent before its method began: counts and the best values by then."""
-    best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
-    out = counted(oracle) | oracle.ledger.row(columns.CALLS_FOR)
+    best = np.where(np.isfinite(oracle.best.f), oracle.best.f, np.nan)
+    out = counted(oracle) | oracle.account.ledger.row(columns.CALLS_FOR)
     if oracle.first_best is not None:
         value = oracle.first_best.value
         out[columns.OBJECTIVE] = value.f
@@ -165,7 +165,11 @@ def counted(oracle: Oracle) -> dict[str, Array]:
     if not oracle.sampled:
         return {columns.CALLS: oracle.calls.astype(float)}
     zeta = oracle.problem.sampled_rows or oracle.problem.online
-    return {name: count.astype(float) for name, count in oracle.counted.items() if zeta or name != columns.ZETA_SAMPLES}
+    return {
+        name: count.astype(float)
+        for name, count in oracle.account.counted.items()
+        if zeta or name != columns.ZETA_SAMPLES
+    }
 
 
 def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:

@@ -166,21 +166,21 @@ def summarise(run: ResultInputs) -> Result:
     """Return the outcome so far of a run that has begun."""
     oracle, state, problem = run.oracle, run.state, run.oracle.problem
     reached = _best_of_the_first(run) if state is None else _of_the_state(run)
-    feasible = np.isfinite(oracle.best_f)
+    feasible = np.isfinite(oracle.best.f)
     message = run.message or f"The run is {run.status}."
     if not feasible.all() and not problem.stochastic:
         missing = int((~feasible).sum())
         whom = "" if feasible.size == 1 else f" by {missing} of {feasible.size} replicas"
         message += f" No feasible point was found{whom}."
-    if oracle.failures.any():
-        message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
+    if oracle.account.failures.any():
+        message += f" The black box returned {int(oracle.account.failures.sum())} non-finite values."
         message += f" {problem.failure_message}" if problem.failure_message else ""
     note = "" if state is None else run.solver.closing_note(state)
     message += f" {note}" if note else ""
     if not reached.known.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
     success = reached.known & np.isfinite(reached.x).all(axis=1) & np.isfinite(reached.fun)
-    success &= is_feasible(reached.h, oracle.user_tolerance)  # NaN is not
+    success &= is_feasible(reached.h, oracle.best.tolerance)  # NaN is not
     return Result(
         x=reached.x,
         fun=reached.fun,
@@ -192,19 +192,19 @@ def summarise(run: ResultInputs) -> Result:
         ending=ending_of(run.ending, feasible),
         nit=run.iteration,
         calls=oracle.calls.copy(),
-        samples=oracle.samples.xi.copy(),
-        zeta_samples=oracle.samples.zeta.copy(),
+        samples=oracle.account.samples.xi.copy(),
+        zeta_samples=oracle.account.samples.zeta.copy(),
         multipliers=reached.multipliers,
-        best_x=oracle.best_x.copy(),
-        best_fun=np.where(feasible, oracle.best_f, np.nan),
+        best_x=oracle.best.x.copy(),
+        best_fun=np.where(feasible, oracle.best.f, np.nan),
         h=reached.h,
-        best_h=oracle.best_h.copy(),
-        failures=oracle.failures.copy(),
+        best_h=oracle.best.h.copy(),
+        failures=oracle.account.failures.copy(),
         seed=run.seed,
         trace=run.trace,
-        tolerance=oracle.user_tolerance.copy(),
+        tolerance=oracle.best.tolerance.copy(),
         polished=_polished(run),
-        ledger=oracle.ledger.sums,
+        ledger=oracle.account.ledger.sums,
         form=run.solver.form(),
     )
 

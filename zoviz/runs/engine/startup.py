@@ -185,7 +185,7 @@ def present(
     least = 2 + (_PROBES if known is None else 0)  # a call is left for the method
     few = not oracle.affords(np.full(oracle.calls.shape, least)).all()
     if few or problem.keeps_rows:
-        oracle.judge_by(np.ones(oracle.m))
+        oracle.best.judge_by(np.ones(oracle.m))
         return present_again(problem, oracle, 0.0, 1.0, np.ones(oracle.m))
     units = _coordinates(problem, _fixed())
     oracle.set_units(units)

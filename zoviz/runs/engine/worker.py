@@ -137,7 +137,7 @@ class Worker(RunHistory):
             return False
         if self.limits.time_spent(self.seconds + self.kept_seconds) is not None:
             return False
-        self.oracle.keep(0)
+        self.oracle.account.keep(0)
         if not self.oracle.affords(self.oracle.active.astype(int)).all():
             return False
         over = self.limits.spent(self.iteration, self.seconds + self.kept_seconds) is not None
@@ -165,12 +165,12 @@ class Worker(RunHistory):
                 findings = noise.check(oracle, iterates, kept)
             if findings.noisy.any():
                 oracle.expect_noise()
-                oracle.keep(noise.kept)
-            oracle.replace_best(findings.lucky, noise.confirmed_x, noise.confirmed)
+                oracle.account.keep(noise.kept)
+            oracle.best.replace(findings.lucky, noise.confirmed_x, noise.confirmed)
             if findings.noisy.any() or findings.lucky.any():
                 enough = oracle.remaining[oracle.active].min() >= LEAST_SWEEPS * (oracle.n + 1)
                 if may_begin and enough:
-                    self._begin_again(np.where(np.isfinite(oracle.best_f)[:, None], oracle.best_x, iterates))
+                    self._begin_again(np.where(np.isfinite(oracle.best.f)[:, None], oracle.best.x, iterates))
                 else:
                     noise.unsure = noise.unsure | findings.rows_differ | findings.lucky
                     few = "Too few calls are left to begin again."
@@ -268,8 +268,8 @@ class Worker(RunHistory):
     def progress(self) -> Progress:
         counts: dict[str, Any] = dict.fromkeys(BUDGETS, 0)
         if self.oracle is not None:
-            counts |= {name: int(count.max()) for name, count in self.oracle.counted.items()}
-            counts["calls"] = self.oracle.spent
+            counts |= {name: int(count.max()) for name, count in self.oracle.account.counted.items()}
+            counts["calls"] = self.oracle.account.spent
         counts |= {"iterations": self.iteration, "seconds": self.seconds}
         return Progress(counts, self.limits.fraction(counts))
 
@@ -310,7 +310,7 @@ class Worker(RunHistory):
             start.count_constraints(self.problem, self.streams.seed, self.streams.replicas, calls)
             self.oracle = oracle = self.make_oracle()
             oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
-            self.oracle.keep(int(self.noise.watching))  # for the check before the end
+            self.oracle.account.keep(int(self.noise.watching))  # for the check before the end
             try:
                 x0, moved = start.defined(self.problem, oracle, self.streams, calls)
                 self.opening += [moved] if moved else []
@@ -324,7 +324,7 @@ class Worker(RunHistory):
                     if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
                         self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
                 for observer in self.observers:
-                    observer.sized(self.oracle.user_tolerance)
+                    observer.sized(self.oracle.best.tolerance)
                 x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
                 plan = self._plan()
                 rule = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
@@ -336,7 +336,7 @@ class Worker(RunHistory):
                 self._judge_unsized()
                 raise
             except BudgetSpent:
-                if oracle.spent:
+                if oracle.account.spent:
                     self._judge_unsized()
                     raise  # what was paid for is an answer
                 raise ValueError(
@@ -364,10 +364,10 @@ class Worker(RunHistory):
 
     def _judge_unsized(self) -> None:
         """Judge the points of a start that its budget cut by the usual tolerance, if no sizes of rows were measured."""
-        if self.oracle.awaits_sizes:
-            self.oracle.judge_by(np.ones(self.oracle.m))
+        if self.oracle.best.waits:
+            self.oracle.best.judge_by(np.ones(self.oracle.m))
             for observer in self.observers:
-                observer.sized(self.oracle.user_tolerance)
+                observer.sized(self.oracle.best.tolerance)
 
     def _plan(self) -> dict[str, Any]:
         """Set what the solver chooses by the run's budgets, or what the run was given for it, and return it."""
@@ -421,8 +421,8 @@ class Worker(RunHistory):
     def _answer_stands(self) -> bool:
         """Return whether the answers of all replicas stand, by their searches; at the noise floor, begin to end."""
         searches = self.solver.searches(self.state)
-        self.confidence.settle(searches, self.oracle)
-        stands = self.confidence.stands(searches, self.oracle.calls, self.oracle.best_f)
+        self.confidence.settle(searches, self.oracle.account, self.oracle.active)
+        stands = self.confidence.stands(searches, self.oracle.calls, self.oracle.best.f)
         return self.confidence.on and self._holds(stands)
 
     def _holds(self, judged: np.ndarray) -> bool:
@@ -430,7 +430,7 @@ class Worker(RunHistory):
         if self.state is None or self.oracle.contract != "deterministic" or not (judged | ~self.oracle.active).all():
             return False
         # A better point may have been met before the method began, of which its searches know nothing.
-        own = (self.oracle.place(self.solver.output(self.state)) == self.oracle.best_x).all(axis=1)
+        own = (self.oracle.place(self.solver.output(self.state)) == self.oracle.best.x).all(axis=1)
         return bool((own | ~self.oracle.active).all())
 
     def _attend(self) -> bool:
@@ -455,7 +455,7 @@ class Worker(RunHistory):
         if new == old:
             return
         self.solver.set(name, new)
-        self.journal.append(Change(self.iteration, self.oracle.spent, self.seconds, name, old, new))
+        self.journal.append(Change(self.iteration, self.oracle.account.spent, self.seconds, name, old, new))
         for observer in self.observers:
             observer.changed()
 
@@ -551,7 +551,7 @@ class Worker(RunHistory):
         return measured if self.tally is None else measured | self.tally.row()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
-        counts: dict[str, Any] = {"iteration": self.iteration, "seconds": self.seconds, **self.oracle.counted}
+        counts: dict[str, Any] = {"iteration": self.iteration, "seconds": self.seconds, **self.oracle.account.counted}
         still_open = [target.check(measured[target.metric], counts) for target in self.targets]  # each is to be told
         self.open = any(still_open)
 

@@ -42,7 +42,7 @@ def measured_bilevel_constants(
     -----
     Rough on purpose, and ours: enough for steps that do not diverge, not for good ones.
     """
-    before, y0 = oracle.spent, rounds.initial(streams)
+    before, y0 = oracle.account.spent, rounds.initial(streams)
     n, d = x0.shape[1], y0.shape[1]
     in_x, in_y = (_directions(streams, size) for size in (n, d))
     bends = np.abs(_second(lambda y: rounds.inner(_spread(x0, y), y), y0, in_y))
@@ -65,7 +65,7 @@ def measured_bilevel_constants(
     outer = float(estimates[3] + estimates[2] * (estimates[5] / convexity) ** 2) or curvature
     size = float(max(_SYSTEM_MARGIN * estimates[4] / convexity, 1.0))
     rank = float(np.clip(_RANK_MARGIN * estimates[6] / curvature, 1.0, d))
-    calls = oracle.spent - before
+    calls = oracle.account.spent - before
     return BilevelConstants(curvature, convexity, outer, size, rank, provenance=Provenance.MEASURED, calls=calls)
 
 
