@@ -161,7 +161,7 @@ def test_the_file_is_json_that_others_read(toy: Falls, tmp_path: Path) -> None:
     content = json.loads(work.path.read_text(encoding="utf-8"), parse_constant=lambda word: pytest.fail(word))
     assert content["command"] == "zoviz reproduce toy-fig-1 --quick" and content["size"] == "quick"
     assert content["parts"]["method"]["figures"] == {"values": [1.0 / 3.0, None]}
-    assert set(content["parts"]["method"]) == {"date", "commit", "seconds", "figures"}
+    assert set(content["parts"]["method"]) == {"date", "commit", "seconds", "reference", "figures"}
 
 
 def test_another_draw_has_other_seeds_and_a_file_of_its_own(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ def test_recorded_results_are_whole_and_judged_anew_the_same(path: Path) -> None
     work = record(path)
     assert work.missing == []
     assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(work.content()))
-    assert all({"date", "commit", "seconds", "figures"} == set(part) for part in work.parts.values())
+    names = {"date", "commit", "seconds", "reference", "figures"}
+    assert all(set(part) - {"scaled"} == names and part["reference"] > 0.0 for part in work.parts.values())
     rows = work.judgements()
     assert rows and not any(row["verdict"] == row.get("ablation_verdict") == "reproduced" for row in rows)
 

@@ -1,11 +1,17 @@
-"""How long experiments take, by the recorded seconds of their parts."""
+"""How long experiments take, by the recorded seconds of their parts, on this machine as it is now."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from zoviz.studies.pace import reference_seconds
 from zoviz.studies.reproduction import Reproduction
+
+_REPEATS = 5
+"""Of the piece of work that machines are compared by, whose median is taken."""
 
 
 class Plan(NamedTuple):
@@ -18,7 +24,7 @@ class Plan(NamedTuple):
     missing, parts : int
         Parts to measure, and all parts.
     seconds : float
-        Of the missing parts; NaN where one of them was never recorded.
+        Of the missing parts; NaN where no part was ever measured.
     """
 
     experiment: str
@@ -28,7 +34,10 @@ class Plan(NamedTuple):
 
 
 def plans(works: Sequence[Reproduction], records: Sequence[Reproduction], workers: int = 1) -> list[Plan]:
-    """Return a plan for each experiment, at the pace of what this folder's results took beside the recorded ones.
+    """Return a plan for each experiment.
+
+    A part takes its seconds over those of the piece of work that was timed with it, times what that takes here and now;
+    where parts of the experiment are in the folder, the others are as much slower than recorded as these were.
 
     Parameters
     ----------
@@ -37,33 +46,31 @@ def plans(works: Sequence[Reproduction], records: Sequence[Reproduction], worker
     workers : int
         Processes that share the parts of an experiment.
     """
-    pace = _pace(works, records)
+    now = float(np.median([reference_seconds() for _ in range(_REPEATS)]))
     return [
         Plan(
             work.experiment.slug(),
             len(work.missing),
             len(work.experiment.parts()),
-            pace * _shared([_seconds(record, part) for part in work.missing], workers),
+            now * _shared(_costs(work, record), workers),
         )
         for work, record in zip(works, records, strict=True)
     ]
 
 
-def _seconds(work: Reproduction, part: str) -> float:
-    return float(work.parts[part]["seconds"]) if part in work.parts else float("nan")
+def _costs(work: Reproduction, record: Reproduction) -> list[float]:
+    """Return the costs of the missing parts, in units of the piece of work; of those never measured, the mean's."""
+    here, there = (
+        {part: entry["seconds"] / entry["reference"] for part, entry in one.parts.items()} for one in (work, record)
+    )
+    both = here.keys() & there.keys()
+    before = sum(there[part] for part in both)
+    pace = sum(here[part] for part in both) / before if before else 1.0
+    known = {part: pace * cost for part, cost in there.items()} | here
+    mean = sum(known.values()) / len(known) if known else float("nan")
+    return [known.get(part, mean) for part in work.missing]
 
 
-def _shared(seconds: Sequence[float], workers: int) -> float:
+def _shared(costs: Sequence[float], workers: int) -> float:
     """Return how long parts take that several processes share: no less than the longest."""
-    return max(sum(seconds) / workers, max(seconds, default=0.0))
-
-
-def _pace(works: Sequence[Reproduction], records: Sequence[Reproduction]) -> float:
-    """Return how long parts took here over how long they took when they were recorded; 1 where none is in both."""
-    both = [
-        (_seconds(work, part), _seconds(record, part))
-        for work, record in zip(works, records, strict=True)
-        for part in work.parts.keys() & record.parts.keys()
-    ]
-    here, there = (sum(column) for column in zip(*both, strict=True)) if both else (1.0, 1.0)
-    return here / there if here > 0.0 and there > 0.0 else 1.0
+    return max(sum(costs) / workers, max(costs, default=0.0))

@@ -1,8 +1,10 @@
 """Measures an experiment part by part, keeps what is measured in a file, and judges its claims.
 
-The file is JSON and has every part's figures with the commit, the day and the seconds; it is written anew as each part
-ends, so that what was interrupted goes on where it was, on as many processes as one likes. Recorded results, which the
-documentation shows, are such files in ``zoviz/papers/recorded``.
+The file is JSON and has every part's figures with the commit, the day, the seconds, and beside them those of the piece
+of work that machines are compared by (``zoviz.studies.pace``). Seconds of a busy machine that were not measured again
+are ``scaled`` by those of parts that were. The file is written anew as each part ends, so that what was interrupted
+goes on where it was, on as many processes as one likes. Recorded results, which the documentation shows, are such files
+in ``zoviz/papers/recorded``.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any, Self
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, named
 from zoviz.studies.experiment import Experiment, Measured
+from zoviz.studies.pace import reference_seconds
 from zoviz.studies.process_pool import process_pool
 from zoviz.studies.trials import Trials
 from zoviz.studies.verdict import judge, row_of
@@ -67,7 +70,7 @@ class Reproduction:
     Attributes
     ----------
     parts : dict
-        Of each part that is measured its figures, and the date, the commit and the seconds.
+        Of each part that is measured its figures, and the date, the commit, the seconds and the reference's.
     judged : list of dict
         The judgements that the file has, as ``judgements`` returned them when it was written; empty before that.
     """
@@ -110,7 +113,7 @@ class Reproduction:
 
     @property
     def seconds(self) -> float:
-        """How long the parts that there are took, one after the other."""
+        """How long the parts that there are took, one after the other, on a machine that did nothing else."""
         return float(sum(self.parts[part]["seconds"] for part in self.experiment.parts() if part in self.parts))
 
     @property
@@ -241,13 +244,24 @@ def text_of(content: dict[str, Any]) -> str:
 
 def performed(experiment: Experiment, part: str, needed: Measured) -> dict[str, Any]:
     """Return the figures of one part with where, when and in what time they were measured."""
-    started, worked = time.perf_counter(), time.process_time()
+    reference, started, worked = reference_seconds(), time.perf_counter(), _processor_seconds()
     figures = experiment.measure_after(part, needed)
     # Of a quiet machine: a busy one takes longer than it works, and several threads work for longer than they take.
-    seconds = round(min(time.perf_counter() - started, time.process_time() - worked), 1)
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    # Through JSON, so that what is judged now and what is read again later are the same numbers.
-    return {"date": today, "commit": commit(), "seconds": seconds, "figures": json.loads(json.dumps(figures))}
+    seconds = min(time.perf_counter() - started, _processor_seconds() - worked)
+    return {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "commit": commit(),
+        "seconds": round(seconds, 3),
+        "reference": round(reference, 4),
+        # Through JSON, so that what is judged now and what is read again later are the same numbers.
+        "figures": json.loads(json.dumps(figures)),
+    }
+
+
+def _processor_seconds() -> float:
+    """Return the processor's time of this process and of those that it has begun and that have ended."""
+    spent = os.times()
+    return time.process_time() + spent.children_user + spent.children_system
 
 
 def perform_elsewhere(cls: type[Experiment], size: str, draw: int, part: str, needed: Measured) -> dict[str, Any]:

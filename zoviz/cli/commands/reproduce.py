@@ -121,7 +121,7 @@ def _chosen(word: str) -> list[Any]:
 
 
 def _plan(works: list[Reproduction], workers: int, as_json: bool) -> None:
-    """Print how long what is missing takes on a machine that does nothing else."""
+    """Print how long what is missing takes on this machine, where it does nothing else."""
     every = plans(works, [Reproduction.recorded(work.experiment) for work in works], workers)
     if as_json:
         show([one._asdict() for one in every])
