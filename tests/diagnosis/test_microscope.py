@@ -73,7 +73,7 @@ def deviations(curve: Curve, forms: Forms) -> Array:
 @pytest.mark.parametrize("noise", NOISES)
 def test_bias_variance_and_error_are_those_of_closed_forms_over_the_whole_grid(noise: float) -> None:
     chosen = families(K)
-    seen = Microscope(accuracy=0.02).look(problem_of(noise), spot(), chosen)
+    seen = Microscope(accuracy=0.02).measure(problem_of(noise), spot(), chosen)
     assert seen.floor == 0.0 and [len(curve.radii) for curve in seen.curves] == [13] * 5
     off = np.array(
         [
@@ -88,7 +88,7 @@ def test_bias_variance_and_error_are_those_of_closed_forms_over_the_whole_grid(n
 @pytest.mark.parametrize("noise", NOISES[1:])
 def test_the_suggested_radius_is_within_three_times_that_of_the_closed_form(noise: float) -> None:
     chosen = [Sphere(batch_size=K), Gaussian(batch_size=K), Coordinate(differences="forward")]
-    seen = Microscope().look(problem_of(noise), spot(), chosen)
+    seen = Microscope().measure(problem_of(noise), spot(), chosen)
     for one, curve in zip(chosen, seen.curves, strict=True):
         fine = np.geomspace(curve.radii[0], curve.radii[-1], 2000)
         forms = closed_forms(one, noise, fine)
@@ -98,9 +98,9 @@ def test_the_suggested_radius_is_within_three_times_that_of_the_closed_form(nois
 
 
 def test_a_bias_that_noise_hides_is_a_ceiling_and_no_figure() -> None:
-    hidden, seen = Microscope().look(problem_of(1.0), spot(), [Coordinate(differences="forward")]).curves[0], None
+    hidden, seen = Microscope().measure(problem_of(1.0), spot(), [Coordinate(differences="forward")]).curves[0], None
     assert hidden.bias_hidden[:5].all() and (hidden.bias_ceiling[:5] > 0).all()
-    seen = Microscope().look(problem_of(0.0), spot(), [Coordinate(differences="forward")]).curves[0]
+    seen = Microscope().measure(problem_of(0.0), spot(), [Coordinate(differences="forward")]).curves[0]
     assert not seen.bias_hidden[5:].any()
 
 
@@ -116,13 +116,13 @@ def test_without_gradients_the_reference_is_measured_and_has_a_floor() -> None:
         noise_scale=1e-3,
     )
     setting, chosen = Microscope(count=5, shortest=1e-4), [Sphere(batch_size=K)]
-    seen = setting.look(box, Spot(spot().x, np.array([0.5])), chosen)
+    seen = setting.measure(box, Spot(spot().x, np.array([0.5])), chosen)
     true = exact.gradient(spot().x)
     assert np.abs(seen.gradient - true[0] - 0.5 * true[1][0]).max() < 5.0 * seen.gradient_error.max()
     assert 0.0 < seen.floor < 1e-2 and seen.calls >= setting.cost(box, chosen)[0]
     assert np.isnan(seen.curves[0].predicted_radius), "its curvature is unknown"
     with pytest.raises(ZovizError, match="Expected at least"):
-        Microscope(calls=10).look(box, spot())
+        Microscope(calls=10).measure(box, spot())
 
 
 def test_a_run_that_was_looked_at_is_as_one_that_was_not() -> None:
@@ -156,5 +156,5 @@ def test_it_may_be_cancelled_between_batches() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Microscope().look(problem_of(0.0), spot(), proceed=proceed)
+        Microscope().measure(problem_of(0.0), spot(), proceed=proceed)
     assert len(batches) == 3

@@ -19,7 +19,7 @@ from zoviz.problems import BlackBox
 from zoviz.runs.engine.result import OptimizeResult
 from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import Portfolio, Solver
-from zoviz.solvers.measured_constants import constants_of, look
+from zoviz.solvers.measured_constants import calls_of_one, constants_of
 from zoviz.solvers.portfolio.choice import TABLE, choose
 
 BOUNDS = [(-4, 4), (-4, 4)]
@@ -161,7 +161,7 @@ def test_noise_is_looked_through_as_far_as_the_budget_covers(n: int) -> None:
         constants_of(problem, oracle, problem.initial(streams), streams)
         spent.append(int(oracle.calls[0]))
     c = min(n, 10)
-    assert spent[0] == sum(look(oracle)) == 2 * c + 8
+    assert spent[0] == sum(calls_of_one(oracle)) == 2 * c + 8
     assert spent[0] <= spent[1] < spent[2] == 6 * c + 24 + 4 * c * -(-20 // c)
 
 

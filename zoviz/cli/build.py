@@ -96,7 +96,7 @@ def find_problem(name: str) -> Problem:
             )
         return cls()
     module, _, path = name.partition(":")
-    look_here()
+    import_from_working_folder()
     try:
         problem = getattr(importlib.import_module(module), path)
     except (ImportError, AttributeError) as error:
@@ -109,7 +109,7 @@ def find_problem(name: str) -> Problem:
     return problem
 
 
-def look_here() -> None:
+def import_from_working_folder() -> None:
     """Find modules in the working folder: a console script has its own folder on the path instead."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -204,7 +204,7 @@ def trusted(args: argparse.Namespace) -> tuple[str, ...]:
     own = [word.partition(":")[0] for word in getattr(args, "words", []) if ":" in word and "=" not in word]
     names = getattr(args, "trust", [])
     if names:
-        look_here()
+        import_from_working_folder()
     programs = [shlex.join(words(name, form)) for name in names for form in ("text", "nomad")]
     return (*own, *names, *programs)
 

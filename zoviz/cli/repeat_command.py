@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zoviz.cli.build import look_here, open_store
+from zoviz.cli.build import import_from_working_folder, open_store
 from zoviz.cli.command import Command, UsageError
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import budget_options, json_option, store_option, trust_option
@@ -50,7 +50,7 @@ class RepeatCommand(Command):
         store = open_store(args)
         stored = store.load(args.id)
         if stored.own:
-            look_here()
+            import_from_working_folder()
         run = self._make(stored, args)
         watch = Watch(run, args.quiet)
         watch.follow()

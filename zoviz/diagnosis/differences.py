@@ -1,4 +1,4 @@
-r"""Looks at a point by finite differences at one kind of spacing: slopes of all functions, with their standard errors.
+r"""Slopes of all functions at a point by finite differences, with their standard errors.
 
 Four points beside x along every coordinate, at a spacing s: on both sides, where X leaves room, with the weights that
 are exact to degree 4; else on the side with more room, by the parabola that fits them and x best (under noise), or
@@ -7,7 +7,7 @@ exact to degree 4 (without). Their third difference gives M_3, and this the next
 .. math:: s^* = \min_j (3 \sigma_j / M_{3,j})^{1/3},
 
 at which rounding or noise sigma_j and the curvature's change are of one size in a plain central difference. A
-coordinate is looked at closer, by at most 16 times a look, until what two spacings disagree by is below the noise, or
+coordinate gets closer points, by at most 16 times a round, until what two spacings disagree by is below the noise, or
 beneath 1e-6 of the function's slope. That is the error of truncation; times the square of the spacings' ratio where
 disagreements shrink, or the function is smooth by its fourth differences. Spacings are no round numbers, at which
 values of few digits would be no sign of rounding.
@@ -31,10 +31,10 @@ from zoviz.estimators.base import chunks
 from zoviz.oracle import Oracle
 from zoviz.oracle.quantum import quantum
 
-LOOKS = 4
-"""Spacings at which a coordinate is looked at, at most."""
+ROUNDS = 4
+"""Most spacings of a coordinate."""
 CLOSER = 16.0
-"""Times that a look is closer than the one before, at most."""
+"""Most times that a spacing is shorter than the one before."""
 SPACING, ROUGH_SPACING = 0.03 / np.pi, 0.3 / np.pi
 """First spacing as a share of a coordinate's width, of exact values and of noisy or rounded ones."""
 ROOM = 3.0 / np.pi
@@ -51,7 +51,7 @@ this factor and these roundings: that of jumps, or of an iteration that ends ear
 ALIKE = 16.0
 """Roundings by which values that repeat may differ: a vectorised sum of other points at once has another order."""
 SAME = 1.5
-"""A spacing that is at most so many times shorter than the last is not worth another look."""
+"""A spacing that is at most so many times shorter than the last is not worth another round."""
 BASES = 4
 """Calls at the point itself for each repeat of the others, under independent noise."""
 SWEEPS = 2
@@ -115,7 +115,7 @@ class Differences(NamedTuple):
 
 
 def repeats_of(kind: Kind, repeats: int) -> int:
-    """Return how often the points of the last look are asked for."""
+    """Return how often the points of the last round are evaluated."""
     return {Kind.INDEPENDENT: repeats, Kind.COMMON: SWEEPS * repeats}.get(kind, 1)
 
 
@@ -133,7 +133,7 @@ def evaluated(oracle: Oracle, points: Array) -> Array:
 
 
 class Measurement:
-    """The looks at one point, in coordinates of width about 1.
+    """Rounds of differences at one point, in coordinates of width about 1.
 
     Parameters
     ----------
@@ -141,9 +141,9 @@ class Measurement:
     x : Array, shape (n,)
     kind : Kind
     repeats : int
-        Times that the points of the last look are asked for, under independent noise; half as many as under common.
+        Times that the points of the last round are evaluated, under independent noise; half as many as under common.
     bases : Array, shape (b, m + 1), optional
-        Values at x, where it has been asked for already.
+        Values at x, where it has been evaluated already.
     rows : ndarray of bool, shape (m + 1,), optional
         Functions whose slopes are wanted, which choose the spacings; default: all.
     step : Array or float, shape (m + 1,)
@@ -153,9 +153,9 @@ class Measurement:
     ----------
     bases : Array, shape (b, m + 1)
     seen : list of Array, shape (k, 4, m + 1)
-        Values beside x along some coordinates, of every look.
+        Values beside x along some coordinates, of every round.
     noise : Array, shape (m + 1,)
-        Standard deviation of values that were asked for again; 0 where all were the same.
+        Standard deviation of values that were evaluated again; 0 where all were the same.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class Measurement:
         self.noise = np.zeros(self._rows.size)
 
     def differences(self) -> Differences:
-        """Look closer and closer, repeat the last look, and put the errors together."""
+        """Evaluate closer and closer points, repeat the last round, and put the errors together."""
         n, bases = self._x.size, self.bases
         self._base = bases.mean(axis=0)
         self._sigma = np.maximum(ROUND_OFF * np.abs(bases).max(axis=0), 0.5 * self._step)
@@ -199,19 +199,19 @@ class Measurement:
         self._truncation = np.zeros((bases.shape[1], n))
         self._doubt = np.full((bases.shape[1], n), np.nan)
         self._place(free, np.full(free.size, ROUGH_SPACING if self._rough else SPACING))
-        self._look(free)
+        self._evaluate(free)
         # A value that is small as the difference of large ones has their round-off; the terms of a sum show in slopes.
         terms = np.abs(np.nan_to_num(self._difference()[0])) @ np.abs(self._x / self._width)
         self._round_off = ROUND_OFF * (np.abs(self._base) + terms)
         self._sigma = np.maximum(self._sigma, self._round_off)
-        for _ in range(LOOKS - 1):
+        for _ in range(ROUNDS - 1):
             free = self._closer(free)
             if not free.size:
                 break
         return self._result(self._free)
 
     def repeats(self, count: int) -> bool:
-        """Whether values at so many points of the first look are the same when they are asked for again."""
+        """Whether values at so many points of the first round are the same when they are evaluated again."""
         points, values = self._first
         at = np.unique(np.linspace(0, len(points) - 1, min(count, len(points))).astype(int))
         once, again = values.reshape(len(points), -1)[at], evaluated(self._oracle, points[at])
@@ -241,8 +241,8 @@ class Measurement:
         self._side[at] = np.where(central, 0.0, np.where(ahead >= behind, 1.0, -1.0))
         self._spacing[at] = np.minimum(spacing, np.where(central, both, one))
 
-    def _look(self, at: np.ndarray) -> None:
-        """Ask for the four points of some coordinates."""
+    def _evaluate(self, at: np.ndarray) -> None:
+        """Evaluate the four points of some coordinates."""
         self._values[at] = evaluated(self._oracle, self._points(at)).reshape(at.size, 4, self._oracle.m + 1)
         self.seen.append(self._values[at])
         if len(self.seen) == 1:
@@ -280,7 +280,7 @@ class Measurement:
         return np.abs(np.einsum("np,npj->jn", others, self._values) + base * self._base[:, None])
 
     def _closer(self, at: np.ndarray) -> np.ndarray:
-        """Look closer where it pays, and return the coordinates that may pay for yet another look."""
+        """Evaluate closer points where it pays, and return the coordinates that may be worth yet another round."""
         slope, error = self._difference()
         third, third_error = self._difference(third=True)
         bend = np.abs(third) + 2.0 * third_error
@@ -291,7 +291,7 @@ class Measurement:
         due = at[wanted[at] * SAME < self._spacing[at]]
         old_spacing, fourth = self._spacing.copy(), self._fourth()
         self._place(due, wanted[due])
-        self._look(due)
+        self._evaluate(due)
         new, new_error = self._difference()
         doubt = np.maximum(np.abs(new - slope) - 2.0 * np.hypot(error, new_error), 0.0)
         size = np.sqrt(np.square(np.nan_to_num(new)).mean(axis=1))
@@ -307,7 +307,7 @@ class Measurement:
         return due[(truncation > limit)[self._rows][:, due].any(axis=0)]
 
     def _result(self, free: np.ndarray) -> Differences:
-        """Repeat the last look, and return values and slopes in the user's coordinates."""
+        """Repeat the last round, and return values and slopes in the user's coordinates."""
         step = self.step if self._kind is Kind.ROUNDED else self._step
         self._sigma = np.maximum(self._sigma, 0.5 * step)
         sets, bases = [self._values[free]], [self._base]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.diagnosis.differences import BASES, LOOKS, Differences, Kind, Measurement, evaluated, repeats_of
+from zoviz.diagnosis.differences import BASES, ROUNDS, Differences, Kind, Measurement, evaluated, repeats_of
 from zoviz.oracle import Oracle
 
 AGAIN = 5
@@ -72,13 +72,13 @@ def cost(n: int, contract: str, repeats: int) -> tuple[int, int]:
     The largest is that of values which turn out to be noisy, or rounded, in part.
     """
     kind = _declared(contract)
-    count, looks = repeats_of(kind, repeats), 4 * n * LOOKS
+    count, most = repeats_of(kind, repeats), 4 * n * ROUNDS
     if kind is Kind.COMMON:
-        return count + 4 * n * count, count + 4 * n * (LOOKS + count - 1)
+        return count + 4 * n * count, count + 4 * n * (ROUNDS + count - 1)
     noisy = BASES * repeats + 4 * n * repeats
     if kind is Kind.INDEPENDENT:
-        return noisy, noisy + 4 * n * (LOOKS - 1) + looks
-    return 2 + 4 * n + min(AGAIN, 4 * n), 2 + looks + AGAIN + max(looks, noisy + 4 * n * (LOOKS - 1))
+        return noisy, noisy + 4 * n * (ROUNDS - 1) + most
+    return 2 + 4 * n + min(AGAIN, 4 * n), 2 + most + AGAIN + max(most, noisy + 4 * n * (ROUNDS - 1))
 
 
 def slopes(oracle: Oracle, x: Array, repeats: int = 4) -> Slopes:
@@ -91,7 +91,7 @@ def slopes(oracle: Oracle, x: Array, repeats: int = 4) -> Slopes:
     x : Array, shape (n,)
         In the box.
     repeats : int
-        Times that the points of the last look are asked for, under independent noise; half as many as under common.
+        Times that the points of the last round are evaluated, under independent noise; half as many as under common.
     """
     return _Search(oracle, x, repeats).slopes()
 

@@ -40,7 +40,7 @@ FLAT = 1.1
 
 
 class Spot(NamedTuple):
-    """Where a microscope looks, in the units in which estimators work.
+    """Where a microscope measures, in the units in which estimators work.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Microscope(Configurable):
     calls = param.Integer(default=1_000_000, bounds=(1, None), label="Calls", doc="Call budget of the measurement.")
 
     def cost(self, problem: Problem, estimators: Sequence[GradientEstimator]) -> tuple[int, int]:
-        """Return the least and the largest number of calls that looking takes."""
+        """Return the least and the largest number of calls that a measurement takes."""
         n, least, most = problem.domain.n, *_preparation(problem)
         estimates = self._least(n, estimators)
         return least + estimates, most + max(estimates, self.calls)
@@ -154,7 +154,7 @@ class Microscope(Configurable):
         """Return the calls of one batch of every family at every radius."""
         return sum(BATCHES * one.calls(n) for one in estimators) * self.count
 
-    def look(
+    def measure(
         self,
         problem: Problem,
         spot: Spot,
@@ -174,7 +174,7 @@ class Microscope(Configurable):
         seed : int
             Of noise and directions, apart from every run's of the same seed.
         proceed : callable
-            Called before every batch, and between the calls of a black box; what it raises ends the look.
+            Called before every batch, and between the calls of a black box; what it raises ends the measurement.
 
         Raises
         ------
@@ -192,9 +192,9 @@ class Microscope(Configurable):
         own = problem.clone_apart()
         try:
             with silent_arithmetic():
-                return _Look(self, own, spot, Streams(zlib.crc32(f"microscope {seed}".encode()), BATCHES), proceed).all(
-                    subjects
-                )
+                return _Measurement(
+                    self, own, spot, Streams(zlib.crc32(f"microscope {seed}".encode()), BATCHES), proceed
+                ).all(subjects)
         finally:
             own.release()
 
@@ -237,8 +237,8 @@ class _Theory(NamedTuple):
     curvature: float
 
 
-class _Look:
-    """One look: its streams, its oracle for every batch, and its count of calls."""
+class _Measurement:
+    """One measurement: its streams, its oracle for every batch, and its count of calls."""
 
     def __init__(
         self, microscope: Microscope, problem: Problem, spot: Spot, streams: Streams, proceed: Callable[[], object]
@@ -358,7 +358,7 @@ class _Look:
             if len(errors) < BATCHES:
                 break  # it fails here
             if number < ENOUGH or number & (number - 1):
-                continue  # looked at when their number has doubled: who looks more often stops by luck more often
+                continue  # judged when their number has doubled: who judges more often stops by luck more often
             squares = np.square(errors).sum(axis=1)
             spread = squares.std(ddof=1) / math.sqrt(len(squares))
             if spread <= self._microscope.accuracy * math.log(10.0) * squares.mean():
@@ -432,7 +432,7 @@ def microscope_of(
     estimators: Sequence[GradientEstimator] | None = None,
     proceed: Callable[[], object] = lambda: None,
 ) -> Magnified:
-    """Look at the present iterate and multipliers of a run, paused or going on, which is left alone.
+    """Measure at the present iterate and multipliers of a run, paused or going on, which is left alone.
 
     Parameters
     ----------
@@ -442,7 +442,7 @@ def microscope_of(
     estimators : sequence of GradientEstimator, optional
         Default: every family with the batch size of the run's own.
     proceed : callable
-        As for ``Microscope.look``.
+        As for ``Microscope.measure``.
     """
     result, units, own = run.result, run.units, run.solver.estimator
     x, y = result.x[replica], result.multipliers[replica]
@@ -451,6 +451,6 @@ def microscope_of(
         x, y = units.inverse(x), y * (units.h / units.f)
     size = 1 if own is None else own.batch_size
     subjects = families(size) if estimators is None else estimators
-    return (Microscope() if microscope is None else microscope).look(
+    return (Microscope() if microscope is None else microscope).measure(
         run.problem, Spot(x, y, units), subjects, run.seed, proceed
     )

@@ -13,7 +13,7 @@ direction among many, 0.4 to 1.4.
 Under independent noise, 8 repeats tell every function's noise sigma_i; the step widens to 4% and 16% until all second
 differences exceed 100 sigma_i, or the curvature is negligible beside the slope; every function takes the first step
 that serves it. Where the widest does not, 20 and more directions replace its 10, with twice as many repeats of the
-centre. A look after the first is taken only where the budget that is left covers four of them. What noise adds to
+centre. A measurement after the first is made only where the budget that is left covers four of them. What noise adds to
 moments is subtracted. A mean that noise hides (3 standard errors) is replaced by |mean| + 2 standard errors; a variance
 that noise hides, by what noise can hide, S <= 1.5 |mean|.
 
@@ -86,7 +86,7 @@ _ROUND_OFF = 4e-16
 """Noise of a value relative to its size that arithmetic alone makes: about two roundings."""
 
 
-def look(oracle: Oracle, frames: int = 1) -> tuple[int, int]:
+def calls_of_one(oracle: Oracle, frames: int = 1) -> tuple[int, int]:
     """Return the calls per replica of one measurement: at the centre, and around it."""
     around = 2 * frames * min(oracle.n, _DIRECTIONS)
     if oracle.contract != "independent":
@@ -165,7 +165,10 @@ def _measure(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Mom
     moments = probes.moments(_STEPS[0])
     last = -(-_FRAMES // min(oracle.n, _DIRECTIONS))
     for step, frames in [*((step, 1) for step in _STEPS[1:]), (_STEPS[-1], last)] if probes.noisy else ():
-        if moments.clear.all() or not oracle.affords(np.full(len(x0), _COVERED * sum(look(oracle, frames)))).all():
+        if (
+            moments.clear.all()
+            or not oracle.affords(np.full(len(x0), _COVERED * sum(calls_of_one(oracle, frames)))).all()
+        ):
             break
         moments = _first_clear(moments, probes.moments(step, frames))
     return probes, moments
@@ -210,7 +213,7 @@ class _Probes:
         # Every coordinate moves by about the step, none by more than twice as much.
         length = step * self.width * np.minimum(np.sqrt(n), 2.0 / np.abs(d).max(axis=-1))
         centre = moved_inside(self._oracle, self._x0, 2.0 * step * self.width)[:, None]
-        repeats = look(self._oracle, frames)[0]
+        repeats = calls_of_one(self._oracle, frames)[0]
         values = self._evaluate(np.repeat(centre, repeats, axis=1))
         if self._first is None:
             self._first = int(np.argmax(np.isfinite(values[..., 0]).any(axis=1)))

@@ -68,9 +68,9 @@ def test_what_is_beyond_its_bound_for_some_looks_is_stopped_and_no_other_replica
 ) -> None:
     guard, oracle = Guard(2), oracle_of(2)
     guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
-    for look in range(1, PATIENCE):
-        assert not guard.look(iterate(*blown), look * EVERY, oracle, True).any()
-    assert guard.look(iterate(*blown), PATIENCE * EVERY, oracle, True).tolist() == [False, True]
+    for check in range(1, PATIENCE):
+        assert not guard.check(iterate(*blown), check * EVERY, oracle, True).any()
+    assert guard.check(iterate(*blown), PATIENCE * EVERY, oracle, True).tolist() == [False, True]
     (one,) = guard.divergences
     assert (one.replica, one.iteration) == (1, PATIENCE * EVERY) and one.reason.startswith(reason)
 
@@ -81,8 +81,8 @@ def test_however_large_values_are_near_the_start_they_are_no_divergence_of_a_met
 ) -> None:
     guard, oracle = Guard(2), oracle_of(2)
     guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
-    for look in range(1, 3 * LOST):
-        assert not guard.look(iterate(1.0, *value, 0.0), look * EVERY, oracle, False).any()
+    for check in range(1, 3 * LOST):
+        assert not guard.check(iterate(1.0, *value, 0.0), check * EVERY, oracle, False).any()
     guard.conclude(iterate(1.0, *value, 0.0), 99, oracle)
     assert not guard.divergences
 
@@ -91,27 +91,29 @@ def test_multipliers_are_judged_by_what_was_gained_too() -> None:
     """Where f falls to -1e22 from a start of 0, so that a constraint is worth as much."""
     guard, oracle = Guard(2), oracle_of(2)
     guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
-    for look in range(1, 10):
-        assert not guard.look(iterate(1.0, -1e22, 0.0, 1e24), look * EVERY, oracle, True).any()
-    for look in range(10, 9 + PATIENCE):
-        assert not guard.look(iterate(1.0, 1.0, 0.0, 1e44), look * EVERY, oracle, True).any()
-    assert guard.look(iterate(1.0, 1.0, 0.0, 1e44), 99, oracle, True).tolist() == [False, True]
+    for check in range(1, 10):
+        assert not guard.check(iterate(1.0, -1e22, 0.0, 1e24), check * EVERY, oracle, True).any()
+    for check in range(10, 9 + PATIENCE):
+        assert not guard.check(iterate(1.0, 1.0, 0.0, 1e44), check * EVERY, oracle, True).any()
+    assert guard.check(iterate(1.0, 1.0, 0.0, 1e44), 99, oracle, True).tolist() == [False, True]
 
 
 def test_a_line_searchs_trial_point_and_large_multipliers_are_no_divergence() -> None:
     guard, oracle = Guard(2), oracle_of(2)
     calm = iterate(1.0, 1.0, 0.0, 1e-3 * DUAL_MULTIPLE)
     guard.begin(calm, oracle)
-    for look in range(1, 100):
+    for check in range(1, 100):
         trial = iterate(1.0, 1e30, 1e20, 0.0)
-        assert not guard.look(calm if look % PATIENCE == 0 else trial, look * EVERY, oracle, False).any()
+        assert not guard.check(calm if check % PATIENCE == 0 else trial, check * EVERY, oracle, False).any()
 
 
 @pytest.mark.parametrize("descends", [True, False])
 def test_in_a_box_a_replica_far_worse_than_its_start_is_lost_where_the_method_descends(descends: bool) -> None:
     guard, oracle = Guard(2), oracle_of(2)
     guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
-    ends = [guard.look(iterate(1.0, 50.0, 40.0, 0.0), look * EVERY, oracle, descends)[1] for look in range(1, LOST + 1)]
+    ends = [
+        guard.check(iterate(1.0, 50.0, 40.0, 0.0), check * EVERY, oracle, descends)[1] for check in range(1, LOST + 1)
+    ]
     assert ends == [False] * (LOST - 1) + [descends]
     assert guard.sentence.startswith("1 of 2 replicas diverged") == descends
 
@@ -126,7 +128,7 @@ def test_a_replica_whose_solver_goes_on_in_another_way_is_not_stopped_and_watche
         return diverged & (len(told) == 1)
 
     worse = iterate(1.0, 50.0, 40.0, 0.0)
-    ends = [guard.look(worse, look * EVERY, oracle, True, recover)[1] for look in range(1, 2 * LOST + 1)]
+    ends = [guard.check(worse, check * EVERY, oracle, True, recover)[1] for check in range(1, 2 * LOST + 1)]
     assert ends == [False] * (2 * LOST - 1) + [True] and told == [[False, True]] * 2
     assert [one.iteration for one in guard.divergences] == [2 * LOST * EVERY]
 
@@ -134,8 +136,8 @@ def test_a_replica_whose_solver_goes_on_in_another_way_is_not_stopped_and_watche
 def test_one_that_pays_for_feasibility_by_its_objective_is_not_lost() -> None:
     guard, oracle = Guard(2), oracle_of(2)
     guard.begin(iterate(1.0, 1.0, 30.0, 0.0), oracle)
-    for look in range(1, 50):
-        assert not guard.look(iterate(1.0, 1e6, 29.0, 0.0), look * EVERY, oracle, True).any()
+    for check in range(1, 50):
+        assert not guard.check(iterate(1.0, 1e6, 29.0, 0.0), check * EVERY, oracle, True).any()
 
 
 def test_a_run_that_diverges_says_so_and_is_no_success(tmp_path: Path) -> None:
@@ -175,11 +177,11 @@ def test_a_replica_that_diverged_stays_in_the_trace_as_it_was_stopped() -> None:
 def test_a_resumed_guard_goes_on_where_it_was() -> None:
     first, oracle = Guard(2), oracle_of(2)
     first.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle)
-    for look in range(1, PATIENCE):
-        first.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), look * EVERY, oracle, True)
+    for check in range(1, PATIENCE):
+        first.check(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), check * EVERY, oracle, True)
     second = Guard(2)
     second.restore(first.snapshot())
-    assert second.look(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), PATIENCE * EVERY, oracle, True).tolist() == [
+    assert second.check(iterate(1e3 * LARGEST_GROWTH, 1.0, 0.0, 0.0), PATIENCE * EVERY, oracle, True).tolist() == [
         False,
         True,
     ]
@@ -224,10 +226,11 @@ def test_multipliers_are_judged_in_the_functions_units() -> None:
     guard, oracle = Guard(2), oracle_of(2)
     start = iterate(1.0, 1e18, 1e-6, 0.0)
     guard.begin(start, oracle)
-    for look in range(1, 10):
-        assert not guard.look(iterate(1.0, 1e18, 1e-6, 1e25), look * EVERY, oracle, True).any()
+    for check in range(1, 10):
+        assert not guard.check(iterate(1.0, 1e18, 1e-6, 1e25), check * EVERY, oracle, True).any()
     ends = [
-        guard.look(iterate(1.0, 1e18, 1e-6, 1e45), look * EVERY, oracle, True)[1] for look in range(10, 10 + PATIENCE)
+        guard.check(iterate(1.0, 1e18, 1e-6, 1e45), check * EVERY, oracle, True)[1]
+        for check in range(10, 10 + PATIENCE)
     ]
     assert ends == [False] * (PATIENCE - 1) + [True]
 

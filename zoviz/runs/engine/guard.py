@@ -20,15 +20,15 @@ from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.saddle.restoration import violation_of
 
 EVERY = 5
-"""Iterations from one look to the next: even a short look costs a twentieth of the smallest steps."""
+"""Iterations from one check to the next: even a short check costs a twentieth of the smallest steps."""
 DUAL_MULTIPLE = defaults.LARGEST_GROWTH**2
 """How much larger than their scale at the start multipliers may become, in the functions' units: a Lagrangian
 f + <y, h> of f and h of order 1 has no digit of f left there. Multipliers of 1e10 are met on the way to solutions that
 have none."""
 PATIENCE = 3
-"""Looks in a row at which a size must be beyond its bound: a line search's trial point is not a course."""
+"""Checks in a row at which a size must be beyond its bound: a line search's trial point is not a course."""
 LOST, WORSE = 8, 3.0
-"""How many more looks (40 iterations) than not a replica must be worse than its start, and by how many times the scale
+"""How many more checks (40 iterations) than not a replica must be worse than its start, and by how many times the scale
 of the start or all that it ever gained: an overshoot at the start, or noise at a good start, is no divergence. Chosen
 by us: of 200 default runs that converge none was stopped (``zoviz.papers.robustness.guard``)."""
 ROAM = 10.0
@@ -61,13 +61,13 @@ class Divergence(NamedTuple):
 
 
 class Guard:
-    """A watch over the replicas of one run, told of the iterates alone; it makes no call.
+    """A watch over the replicas of one run, which sees the iterates alone and makes no call.
 
-    A replica has diverged where, at ``PATIENCE`` looks in a row, its iterate exceeds ``defaults.LARGEST_GROWTH`` times
+    A replica has diverged where, at ``PATIENCE`` checks in a row, its iterate exceeds ``defaults.LARGEST_GROWTH`` times
     its scale at the start (at least 1, and the bounds of a box), or its multipliers ``DUAL_MULTIPLE`` times theirs, or
     where the run ends beyond one of these bounds. The objective and a violation count as the iterate does, but only
     where that has gone ``ROAM`` of its scales: in a box a falling objective is no divergence, however flat the start.
-    What can happen there is that a method that steps along estimated gradients loses its way: at ``LOST`` more looks
+    What can happen there is that a method that steps along estimated gradients loses its way: at ``LOST`` more checks
     than not the objective, and where there are constraints the violation too, are worse than at the start by more than
     ``WORSE`` times the scale of the start and all that was gained before; of violation, all that could be.
 
@@ -131,7 +131,7 @@ class Guard:
             self._h_size = np.sqrt(np.square(h).sum(axis=1))
             self._scale = np.maximum(np.abs(np.stack([value.f, _largest(value.h)])), 1.0)
 
-    def look(
+    def check(
         self,
         iterate: Iterate,
         iteration: int,
@@ -149,12 +149,12 @@ class Guard:
         descends : bool
             Whether steps follow estimated gradients now, so that being worse than at the start counts.
         recover : callable, optional
-            Told which replicas have just diverged, returns those whose solver goes on in another way: they are not
+            Takes which replicas have just diverged, and returns those whose solver goes on in another way: they are not
             stopped, and watched anew.
         """
         worse = self._worse(iterate) & descends
         if not (self._counting or np.count_nonzero(worse)) and self._is_within(iterate):
-            return worse  # most looks, which are to cost little
+            return worse  # most checks, which are to cost little
         beyond = self._exceeds(iterate)
         self._beyond = np.where(beyond, self._beyond + 1, 0)
         self._lost = np.maximum(self._lost + np.where(worse, 1, -1), 0)
@@ -220,7 +220,7 @@ class Guard:
         return f"{sentence} Feasible points were found on the way{met}; the best is best_x of the result."
 
     def snapshot(self) -> dict[str, Any]:
-        """Return all that the next look needs, under names that stores hold."""
+        """Return all that the next check needs, under names that stores hold."""
         return {
             "divergences": [one._asdict() for one in self.divergences],
             "bounds": dict(self._bounds),

@@ -131,13 +131,13 @@ _TINY, _ROUND_OFF_BITS = 1e-8, 10
 _FAR, _REPEATS = 0.5, 8
 """Half of a second difference's span, which is all of an interval, and calls at its middle."""
 _NEARER, _ALIKE = 0.1, 2.0
-"""Share of that span that a second look without noise has, and the factor within which its curvatures must agree."""
+"""Share of that span that a second measurement without noise has, and the factor to which its curvatures must agree."""
 _CURVED = 0.01
 """A function whose second differences are smaller, beside its first ones, counts as linear."""
 _SHORTEST, _LONGEST = 0.5, 10.0
 """Lengths of an interval, in units of the middle one's, beyond which none is stretched or shrunk."""
 _BUDGET = 10
-"""Budgets that cover so many looks along every coordinate pay for one."""
+"""Budgets that cover so many measurements along every coordinate pay for one."""
 
 
 def present(
@@ -199,8 +199,8 @@ def present(
     sizes = level[0], size[0], size[1:]
     oracle.set_units(units.with_values(*sizes), np.where(moves[1:], _row_sizes(rows, size[1:]), 0.0))
     scaled = present_again(problem, oracle, *sizes)
-    looks = _pays(estimator, oracle, curvature_scaling)
-    width = _evened(oracle, units.with_values(*sizes), x0) if looks else None
+    measures = _pays(estimator, oracle, curvature_scaling)
+    width = _evened(oracle, units.with_values(*sizes), x0) if measures else None
     return scaled if width is None else present_again(problem, oracle, *sizes, width)
 
 
@@ -270,21 +270,21 @@ def _pays(estimator: GradientEstimator | None, oracle: Oracle, curvature_scaling
     And where the run's ``curvature_scaling`` has it so. Under independent noise for coordinate differences only: random
     directions see a noise that hides more than unequal curvatures cost.
 
-    A fork of a larger budget may look where the run that it repeats did not: then it takes a course of its own.
+    A fork of a larger budget may measure where the run that it repeats did not: then it takes a course of its own.
     """
     noisy = oracle.contract == "independent"
     suits = isinstance(estimator, Coordinate if noisy else GradientEstimator)
     wanted = curvature_scaling == ALWAYS or (curvature_scaling == UNDER_NOISE and noisy)
     if not (wanted and suits and isinstance(oracle.domain, Box) and oracle.n > 1):
         return False
-    look = 2 * oracle.n + _REPEATS if noisy else 2 * (2 * oracle.n + 1)
-    return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * look)).all())
+    calls = 2 * oracle.n + _REPEATS if noisy else 2 * (2 * oracle.n + 1)
+    return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * calls)).all())
 
 
 def _evened(oracle: Oracle, units: Units, x0: Array) -> Array | None:
     r"""Return widths of a box's coordinates along which the functions bend alike; None where nothing is known of that.
 
-    The coordinates' curvatures L_i, as ``_look`` finds them half of the interval to both sides, give the widths,
+    The coordinates' curvatures L_i, as ``_measured`` finds them half of the interval to both sides, give the widths,
 
     .. math:: w_i \leftarrow w_i \sqrt{\bar L / L_i}
 
@@ -292,8 +292,8 @@ def _evened(oracle: Oracle, units: Units, x0: Array) -> Array | None:
     1 / L_i each, in the old ones (and radii of their own, as (sigma / L_i)^(1/2)), for every method whose steps follow
     a gradient. Intervals become 0.5 to 10 units long.
 
-    Without noise a second look a tenth as far must find the same curvatures, to a factor of 2: where they vary over X,
-    as those of the spring and of the welded beam do, the start's mislead. 2n + 8 calls per replica, or 4n + 2.
+    Without noise a second measurement a tenth as far must find the same curvatures, to a factor of 2: where they vary
+    over X, as those of the spring and of the welded beam do, the start's mislead. 2n + 8 calls per replica, or 4n + 2.
 
     References
     ----------
@@ -303,31 +303,33 @@ def _evened(oracle: Oracle, units: Units, x0: Array) -> Array | None:
     box, noisy = Box.of(units.domain), oracle.contract == "independent"
     half = np.minimum(_FAR, 0.5 * (box.upper - box.lower))
     centre = np.minimum(np.maximum(units.inverse(x0), box.lower + half), box.upper - half)
-    far = _look(oracle, units, centre, half, half, _REPEATS if noisy else 1)
+    far = _measured(oracle, units, centre, half, half, _REPEATS if noisy else 1)
     if far is None or not far.bends.any():
         return None
     if not noisy:
-        near = _look(oracle, units, centre, _NEARER * half, half, 1)
+        near = _measured(oracle, units, centre, _NEARER * half, half, 1)
         if near is None or not _agree(near, far):
             return None
     return _stretched(units.width, far.measurable, far.bends[far.measurable])
 
 
-class _Look(NamedTuple):
+class _Curvatures(NamedTuple):
     """Curvatures along the coordinates (n,), 0 where none is to be seen, and where they could be measured (n,)."""
 
     bends: Array
     measurable: np.ndarray
 
 
-def _agree(near: _Look, far: _Look) -> bool:
-    """Return whether two looks find the same curvatures, to a factor, wherever one of them counts."""
+def _agree(near: _Curvatures, far: _Curvatures) -> bool:
+    """Return whether two measurements find the same curvatures, to a factor, wherever one of them counts."""
     low, high = np.minimum(near.bends, far.bends), np.maximum(near.bends, far.bends)
     counts = high > _CURVED * high.max()
     return bool((near.measurable == far.measurable).all() and (high <= _ALIKE * low)[counts].all())
 
 
-def _look(oracle: Oracle, units: Units, centre: Array, reach: Array, half: Array, repeats: int) -> _Look | None:
+def _measured(
+    oracle: Oracle, units: Units, centre: Array, reach: Array, half: Array, repeats: int
+) -> _Curvatures | None:
     r"""Return curvatures by second differences along every coordinate; None where no value is defined.
 
     Of every function F_j, f or h_j in the sizes of ``units``, those of the oracle, from c and s_i to both sides,
@@ -367,7 +369,7 @@ def _look(oracle: Oracle, units: Units, centre: Array, reach: Array, half: Array
     curved = square.mean(axis=0) > np.maximum(hidden, _CURVED**2 * slope)
     bends = np.zeros(oracle.n)
     bends[measurable] = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[measurable])
-    return _Look(bends, measurable)
+    return _Curvatures(bends, measurable)
 
 
 def _stretched(width: Array, measurable: Array, bends: Array) -> Array | None:

@@ -237,7 +237,7 @@ class Worker(RunHistory):
             self.trace.append({ITERATION: 0, SECONDS: self.seconds, **measures.first_row(self.oracle)})
 
     def _judge_feasibility(self) -> None:
-        """Look at the last row for replicas that end far from feasible; a run too short to tell is not judged."""
+        """Have the last row judged for replicas that end far from feasible; a run too short to tell is not judged."""
         long = self._solver_ended or self.iteration >= FEWEST_ITERATIONS
         if self.state is not None and long and self._outcome[0] in (RunStatus.FINISHED, RunStatus.STOPPED):
             self._infeasible = infeasible_end(self.guard, self.trace, self.problem, self.oracle, self.answer)
@@ -473,7 +473,7 @@ class Worker(RunHistory):
         self.state = state
         self.iteration += 1
         if self.iteration % EVERY == 0:
-            self._look()
+            self._check_course()
         if self.path.wants(self.iteration):
             self._keep_point()
         # The last row waits for the polished answer, whose measures it has beside those of the iterate.
@@ -489,15 +489,15 @@ class Worker(RunHistory):
         for observer in self.observers:
             observer.stepped()
 
-    def _look(self) -> None:
-        """Have the guard look at the iterate, and freeze the replicas that it stops."""
+    def _check_course(self) -> None:
+        """Have the guard check the iterate, and freeze the replicas that it stops."""
 
         def recover(diverged: np.ndarray) -> np.ndarray:
             self.state, recovered = self.solver.recover(self.state, diverged, self.oracle)
             return recovered
 
         iterate, descends = self.solver.iterate(self.state), self.solver.descends(self.state)
-        stopped = self.guard.look(iterate, self.iteration, self.oracle, descends, recover)
+        stopped = self.guard.check(iterate, self.iteration, self.oracle, descends, recover)
         if stopped.any():
             self.oracle.freeze(stopped)
 

@@ -17,7 +17,7 @@ from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.external.coroutine import Ask, Ended, History, LibraryRun, Record, Task
-from zoviz.solvers.measured_constants import look
+from zoviz.solvers.measured_constants import calls_of_one
 from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.theory import Info
 
@@ -64,7 +64,7 @@ class ExternalSolver(Solver):
     """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
     checkpointable: ClassVar[bool] = False
     measures: ClassVar[bool] = True
-    """Whether ``from_constants`` looks at the noise, so that it has to be measured."""
+    """Whether ``from_constants`` uses the noise, so that it has to be measured."""
 
     _libraries: tuple[LibraryRun, ...] = ()
     _at: bytes | None = None
@@ -92,7 +92,7 @@ class ExternalSolver(Solver):
 
         They are assumed also where measuring the noise would take more than half of the budget.
         """
-        affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
+        affordable = oracle.affords(np.full(len(x0), 2 * sum(calls_of_one(oracle)))).all()
         if problem.constants is not None or (self.measures and problem.contract == "independent" and affordable):
             return super().measure_constants(problem, oracle, x0, streams)
         return Constants.assumed()

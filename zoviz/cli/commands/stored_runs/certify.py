@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from zoviz.cli.build import look_here, open_store
+from zoviz.cli.build import import_from_working_folder, open_store
 from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
@@ -35,7 +35,7 @@ The calls are not charged to the run; you are asked before a program is launched
         """Say what it costs, make the certificate, and print it."""
         stored = open_store(args).load(args.id)
         if stored.own:
-            look_here()
+            import_from_working_folder()
         if not 0 <= args.replica < stored.replicas:
             raise UsageError(f"Expected a replica from 0 to {stored.replicas - 1}, got {args.replica}.")
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zoviz.cli.build import look_here, open_store
+from zoviz.cli.build import import_from_working_folder, open_store
 from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
@@ -41,7 +41,7 @@ The forks are stored: continue the best one with zoviz fork."""
             raise UsageError(f"Expected at least 1 call, got {args.calls}.")
         stored = open_store(args).load(args.id)
         if stored.own:
-            look_here()
+            import_from_working_folder()
         judged = verdict_of(stored)
         named = remedies(stored, judged, args.calls)
         say(" ".join(filter(None, [judged.sentence, advice(named) or "It needs no remedy."])))
