@@ -1,4 +1,4 @@
-"""Runs side by side: what each replica came to, the parameters that differ, and paired differences."""
+"""Runs side by side: each replica's outcome, the parameters that differ, and paired differences."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ComparedRun(NamedTuple):
 
 
 def measures_of(run: RunView) -> dict[str, Array]:
-    """Return what the replicas of a run that has begun came to: the last row of its trace, and calls to its targets."""
+    """Return the outcomes of a run's replicas: the last row of its trace, and calls to its targets."""
     rows = run.trace.snapshot().columns
     measures = {}
     for name, column in MEASURES.items():
@@ -146,7 +146,7 @@ def _settings(run: RunView) -> dict[str, str]:
 
 
 def _named(label: str, recipe: str, labels: dict[str, str]) -> str:
-    """Return a problem's label, told by a number from another problem's of the same words."""
+    """Return a problem's label, with a number where another problem's has the same words."""
     if recipe not in labels:
         same = sum(one.partition(" #")[0] == label for one in labels.values())
         labels[recipe] = f"{label} #{same + 1}" if same else label

@@ -1,4 +1,4 @@
-r"""A regression of all outputs around a point whose errors can be told: fresh calls judge, older ones lend curvatures.
+r"""A regression of all outputs around a point whose errors are known: fresh calls judge, older ones lend curvatures.
 
 The calls that led to a point are a biased jury: it was chosen because they were low. So calls that had no part in the
 choice tell levels, slopes and curvatures along their own axes; those of before have level and slope of their own, and

@@ -1,4 +1,4 @@
-"""A look at an installation: versions, extras, browser, store and permissions, with what to do where one fails."""
+"""A check of an installation: versions, extras, browser, store and permissions, with what to do where one fails."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _lacks(requirements: list[Requirement]) -> str:
 
 
 def _repetition() -> Finding:
-    """Solve a small problem twice: the promise of exact replays rests on this machine's arithmetic."""
+    """Solve a small problem twice: the promise of exact replays depends on this machine's arithmetic."""
     run = Run(LoadTracking(n=4, curtailment=30.0), ZOCEG(), replicas=2, iterations=50)
     first, again = run.run(), run.replay().run()
     if (first.x == again.x).all():

@@ -1,4 +1,4 @@
-"""``zoviz benchmark --standard``: the standing benchmark is run, told, compared with the last version and recorded."""
+"""``zoviz benchmark --standard``: runs, reports, compares and records the standing benchmark."""
 
 from __future__ import annotations
 

@@ -513,7 +513,7 @@ def _complementarity(h: Array, spread: Array, y: Array, low: Array, high: Array)
 
 
 def _without_slopes(made: Certificate, unsure: np.ndarray, jumps: np.ndarray) -> Certificate:
-    """Return a certificate that says of what depends on functions without slopes that it cannot be told.
+    """Return a certificate without what depends on functions that have no slopes.
 
     Rows (m,) that are ``unsure`` have a multiplier of which nothing is known; those that jump beside the point may hold
     it, so that neither the residual nor another multiplier is known to be more than 0.

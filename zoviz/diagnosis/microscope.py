@@ -97,7 +97,7 @@ class Curve(NamedTuple):
 
     @property
     def bias_hidden(self) -> np.ndarray:
-        """Where the bias cannot be told from 0, (G,) of bool."""
+        """Where the bias does not differ clearly from 0, (G,) of bool."""
         return np.asarray(self.bias_square < 2.0 * self.bias_error)
 
     @property

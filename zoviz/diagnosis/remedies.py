@@ -220,7 +220,7 @@ def scaled_variables(patient: Patient) -> Remedy | None:
 
 
 def other_start(patient: Patient) -> Remedy | None:
-    """Return the remedy for a run that rests at a minimum which need not be the best: to begin elsewhere."""
+    """Return the remedy for a run that stays at a minimum which need not be the best: to begin elsewhere."""
     return Remedy("another start", afresh={"seed": patient.begun.seed + 1}) if patient.still else None
 
 

@@ -483,7 +483,7 @@ def _at_floor(residual: Array) -> bool:
 
 
 def _returns_to_least(violation: Array) -> bool:
-    """Return whether a violation (T,) comes back to its least value, above 0, and rests there.
+    """Return whether a violation (T,) comes back to its least value, above 0, and stays there.
 
     So do methods that look for a feasible point elsewhere, again and again, where there is none.
     """

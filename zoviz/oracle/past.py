@@ -1,4 +1,4 @@
-"""Points with values from before a run: one may begin it, and its models may rest on them."""
+"""Points with values from before a run: one may begin it, and its models may use them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The best known value of a black box, off the books: the lowest that SLSQP reaches from several starts."""
+"""The best known value of a black box, at no charge: the lowest that SLSQP reaches from several starts."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class Problem(Noisy):
         """
 
     def count_constraints(self, place: Array, xi: Any = None) -> bool:
-        """Find out the number of constraints where only a call tells it: at a place (n,) that a run asks for first.
+        """Find out the number of constraints where only a call shows it: at the first place (n,) of a run.
 
         Parameters
         ----------

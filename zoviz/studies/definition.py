@@ -28,7 +28,7 @@ class PlannedRun(NamedTuple):
 
 
 class ProblemFacts(NamedTuple):
-    """What is told of a problem of a study without making it.
+    """A problem of a study, described without making it.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ class OverRadii(PairedExperiment):
         raise NotImplementedError
 
     def course(self, problem: ConexQCQP, run: Run) -> Course:
-        """Return what a run came to, at its end."""
+        """Return a run's outcome at its end."""
         raise NotImplementedError
 
     def problem(self, panel: str) -> ConexQCQP:

@@ -200,7 +200,7 @@ class TunedApplication(PairedExperiment):
         return [Table(f"{self.merit}: means ± standard errors over trials", heads, rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the shares of trials by what their answers came to."""
+        """Return the shares of trials by the outcomes of their answers."""
         lines, parts = {}, {}
         for method in METHODS:
             values = np.sort([one["merit"] for one in self.outcomes(measured, method)])

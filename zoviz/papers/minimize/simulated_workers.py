@@ -16,7 +16,7 @@ Values = Callable[[int, Array], tuple[float, Array]]
 
 
 class Course(NamedTuple):
-    """What a session came to by workers on a simulated clock.
+    """The outcome of a session with workers on a simulated clock.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 r"""Nine black boxes with numbers drawn from a seed, and what every solver of our own makes of them by its defaults.
 
-Nothing is told: constants and units are measured by charged calls. The boxes: a convex function with an inactive
-constraint; a curved valley in a ball; lengths of the variables from 1e-3 to 1e3, which the start tells; curvatures from
+Nothing is known: constants and units are measured by charged calls. The boxes: a convex function with an inactive
+constraint; a curved valley in a ball; lengths of the variables from 1e-3 to 1e3, which the start shows; curvatures from
 1e-3 to 1e3 in one box; large values with a large constant and an active ball; a nonlinear equality as two rows;
 hyperbolas with an infeasible start; entropy on a simplex that is two rows; an indefinite quadratic with 15 planes.
 
@@ -63,7 +63,7 @@ class NumberedBox(NamedTuple):
     unit: float = 1.0
 
     def problem(self) -> BlackBox:
-        """Return the box as a problem of which nothing is told."""
+        """Return the box as a problem without known constants."""
         return BlackBox(
             self.value, x0=self.x0, bounds=self.bounds, m=self.m, joint=True, vectorised=True, noise="deterministic"
         )
@@ -73,7 +73,7 @@ class NumberedBox(NamedTuple):
         return float((f - optimum) / (self.unit * (1.0 if self.unit > 1.0 else 1.0 + abs(optimum))))
 
     def optimum(self, starts: int = STARTS) -> float:
-        """Return the lowest value that SLSQP reaches, off the books, from x0 and points around it, where feasible."""
+        """Return the lowest value that SLSQP reaches, at no charge, from x0 and points around it, where feasible."""
         rng, size = np.random.default_rng(0), np.maximum(np.abs(self.x0), 0.3)
         others = (self.x0 + rng.uniform(-1.5, 1.5, len(self.x0)) * size for _ in range(starts - 1))
         return lowest(self.value, [self.x0, *others], self.bounds, self.unit)

@@ -111,7 +111,7 @@ def courses(problem: BlackBoxAttack, rates: dict[str, float], seeds: int, rounds
 
 
 def outcome(run: Run) -> Outcome:
-    """Return what a run came to: means of accuracy and loss over the last fifth of its rounds."""
+    """Return a run's outcome: means of accuracy and loss over the last fifth of its rounds."""
     end = max(1, len(run.trace[ITERATION]) // 5)
     accuracy, loss = (run.trace[name][-end:].mean(axis=0) for name in ("accuracy", "loss"))
     size, calls = run.trace["perturbation"].max(axis=0), run.trace[CALLS][-1]

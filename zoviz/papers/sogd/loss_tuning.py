@@ -106,7 +106,7 @@ def courses(problem: LossTuning, points: dict[str, Point], seeds: int) -> dict[s
 
 
 def outcome(run: Run, problem: LossTuning) -> Outcome:
-    """Return what a run on a problem came to."""
+    """Return the outcome of a run on a problem."""
     phases, tail = len(problem.ratios), max(1, problem.phase_length // 10)
     # The row of round t tells of the decision that it led to; row 0 is the start.
     rows = {name: run.trace[column][1:].reshape(phases, -1, run.replicas) for name, column in ACCURACIES.items()}

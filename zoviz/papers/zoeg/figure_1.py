@@ -94,7 +94,7 @@ def course(method: str, schedule: str, steps: Steps, problem: LoadTracking, **li
 
 
 def outcome(run: Run) -> Outcome:
-    """Return what a run came to."""
+    """Return a run's outcome."""
     end = max(1, len(run.trace[ITERATION]) // 10)
     error, violation = (run.trace[name][-end:].mean(axis=0) for name in (RELATIVE_GAP, VIOLATION))
     (hit,) = run.hits
@@ -145,7 +145,7 @@ class Schedules(Experiment):
         return [(float(f"{step:.3g}"), 1.0) for step in np.geomspace(*ends, len(pairs))]
 
     def measure(self, part: str) -> Figures:
-        """Return a method's best steps with either schedule, what they came to, and their courses."""
+        """Return a method's best steps with either schedule, their outcomes, and their courses."""
         out: Figures = {}
         for schedule in (CONSTANT, DIMINISHING):
             steps = self.search(part, schedule)

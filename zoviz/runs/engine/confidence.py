@@ -66,11 +66,11 @@ class Confidence:
 
     @property
     def last_call(self) -> int | None:
-        """The calls of a replica by which it ends a run that has come to its noise floor; None before."""
+        """The calls of a replica by which it ends a run that is at its noise floor; None before."""
         return self._last_call if self.on else None
 
     def settle(self, searches: Searches | None, account: Account, active: np.ndarray) -> None:
-        """Lower the budget, once the method has come to the noise floor in all active replicas, (R,) of bool."""
+        """Lower the budget, once the method is at the noise floor in all active replicas, (R,) of bool."""
         if not self.on or searches is None or self._last_call is not None:
             return
         last = (account.calls + searches.settling)[active]

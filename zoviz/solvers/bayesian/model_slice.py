@@ -1,4 +1,4 @@
-"""A line through a replica's surrogate: what a Bayesian method believes there, and where it looks next."""
+"""A line through a replica's surrogate: what a Bayesian method believes there, and where its next point is."""
 
 from __future__ import annotations
 

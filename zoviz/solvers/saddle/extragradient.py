@@ -309,7 +309,7 @@ class ExtraGradient(SaddleMethod):
         return np.where(refused, shorter, longer), refused[:, None]
 
     def _ratio(self, before: _Half, after: _Half, eta: Array | float, eta_y: Array | float) -> Array:
-        """Return how much the field changes over a half step, (R,), in units of what the step bears.
+        """Return how much the field changes over a half step, (R,), in units of the largest stable change.
 
         sqrt(eta ||dF_x||^2 + eta_y ||dF_y||^2) / sqrt(||dx||^2 / eta + ||dy||^2 / eta_y), so eta L for equal steps; 0
         where nothing moved.

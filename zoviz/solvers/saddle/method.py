@@ -160,7 +160,7 @@ class SaddleMethod(Solver):
 
     @property
     def steady(self) -> bool:
-        """Whether steps stay as they are set, so that their limits can be told."""
+        """Whether steps stay as they are set, so that their limits are known."""
         return self.schedule == "constant"
 
     def steps_at(self, iteration: int) -> tuple[float, float]:

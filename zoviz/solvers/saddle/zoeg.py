@@ -67,11 +67,11 @@ class ZOEG(ExtraGradient):
     estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))
 
     def directions(self, problem: Problem, constants: Constants) -> dict[str, str]:
-        """Return whether directions, in x alone, become coordinates: where values repeat, untold."""
+        """Return whether directions, in x alone, become coordinates: where values repeat, unless that is set."""
         return self.directions_of(problem, constants) if takes_exact_slope(self) else {}
 
     def pace(self, n: int, m: int, directions: dict[str, str]) -> tuple[float, float, float]:
-        """Return factors of the primal and the dual step, half of what exact fields bear, and 1 + v.
+        """Return factors of the primal and the dual step, half of the longest stable ones of exact fields, and 1 + v.
 
         v = (n - 1) / k for the sphere with an exact slope in y, (n + m - 1) / k without, n / k - 1 for a block of
         coordinates; a sweep of them is exact.

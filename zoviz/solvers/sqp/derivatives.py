@@ -168,7 +168,7 @@ def dithered(points: Array, space: Space, generator: np.random.Generator) -> Arr
 
 @np.errstate(all="ignore")
 def noise_level(values: Array) -> Array:
-    r"""Return the standard deviation of what is rough in functions along a line; 0 where nothing can be told.
+    r"""Return the standard deviation of what is rough in functions along a line; 0 where nothing is known.
 
     .. math:: \sigma_k^2 = \frac{(k!)^2}{(2k)!}\, \mathrm{mean}\, (\Delta^k f)^2
 

@@ -350,7 +350,7 @@ class Noisy:
         self._return(self.x)
 
     def _learn_start(self, box: Space, known_under: KnownUnder) -> None:
-        """Learn the noise, and join past points to the archive, whose models and designs then rest on them, too."""
+        """Learn the noise, and join past points to the archive, whose models and designs then use them, too."""
         self._learn_noise(box)
         known = known_under(self.archive.noise * self.sizes)
         if known is not None and self.archive.batches is None:
@@ -379,7 +379,7 @@ class Noisy:
         return Descent.start(centre, len(self.sizes) - 1, c.first_radius, context.settings.penalty, coarse, stop)
 
     def _descent_is_over(self, context: StepContext, c: SQPConstants) -> bool:
-        """Return whether the present descent has come to its end."""
+        """Return whether the present descent is over."""
         descent, calls = self.descent, context.budget - context.left
         noise_bound = descent.coarse and descent.limited >= c.noise_end
         # The race's calls are kept of the budget as it is now: it is lowered where noise ends the search.

@@ -32,7 +32,7 @@ def thumbnail(panel: Panel) -> str:
 
 
 def inks(panel: Panel) -> list[str]:
-    """Return the colour of each line of a panel; what is claimed is no measurement, and is told by its grey."""
+    """Return the colour of each line of a panel; what is claimed is no measurement, and is grey."""
     measured = [not panel.parts or bool(panel.parts.get(name)) for name in panel.lines]
     return [colour if own else REFERENCE for own, colour in zip(measured, itertools.cycle(PALETTE), strict=False)]
 

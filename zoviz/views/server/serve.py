@@ -1,4 +1,4 @@
-"""A server of the dashboard in a process of its own, until it is told to end."""
+"""A server of the dashboard in a process of its own, until a signal ends it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LAST_WORDS = 3.0
 
 
 def serve(problem: Problem | None, store: Store | None, settings: ServerSettings, *, show: bool = True) -> None:
-    """Serve the dashboard until the process is told to end by SIGINT (Ctrl-C) or SIGTERM.
+    """Serve the dashboard until the process is ended by SIGINT (Ctrl-C) or SIGTERM.
 
     Runs then end their step, are stored, and can be resumed; a second signal ends the process at once.
 

@@ -14,7 +14,7 @@ _NOBODY = "/nobody"
 
 
 class _NobodyHandler(RequestHandler):
-    """The answer to a request that bears no user's name."""
+    """The answer to a request without a user's name."""
 
     def get(self) -> None:
         self.set_status(401)

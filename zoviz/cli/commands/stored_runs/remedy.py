@@ -36,7 +36,7 @@ The forks are stored: continue the best one with zoviz fork."""
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Name the remedies, try them, and print what they came to."""
+        """Name the remedies, try them, and print their outcomes."""
         if args.calls is not None and args.calls < 1:
             raise UsageError(f"Expected at least 1 call, got {args.calls}.")
         stored = open_store(args).load(args.id)
@@ -63,7 +63,7 @@ The forks are stored: continue the best one with zoviz fork."""
 
 
 def _plain(remedy: Remedy, trial: Trial | None = None) -> dict[str, Any]:
-    """Return a remedy, and what it came to, as JSON has it."""
+    """Return a remedy and its outcome as JSON has them."""
     out: dict[str, Any] = {"remedy": remedy.words, "calls": remedy.calls}
     if trial is None:
         return out

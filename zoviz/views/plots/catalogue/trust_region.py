@@ -1,4 +1,4 @@
-"""Plots of a trust-region method: its radii, and what its models rest on."""
+"""Plots of a trust-region method: its radii, and the points of its models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoviz.views.plots.line_data import Series
 
 
 class TrustRegion(PlotView):
-    """A plot of the radius of the trust region beside that of the points that the models rest on.
+    """A plot of the radius of the trust region beside that of the points of the models.
 
     Under noise the second stays up where the first goes down: nearer points would show nothing but noise.
     """
@@ -34,7 +34,7 @@ class TrustRegion(PlotView):
 
 
 class Archive(PlotView):
-    """A plot of the number of points that the models rest on, and of starts."""
+    """A plot of the number of points of the models, and of starts."""
 
     title = "Archive and starts"
     order = 12
