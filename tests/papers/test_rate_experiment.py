@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from zoviz.papers.rate_experiment import Rate, falls_as_claimed
-from zoviz.papers.zoeg.convergence import Averages
+from zoviz.papers.zoeg.convergence import StepFloor
 from zoviz.studies.experiment import Measured
 from zoviz.studies.reproduction import Reproduction
 
@@ -16,12 +16,11 @@ T = [100, 200, 400, 800, 1600, 3200]
 CASE = Rate("Theorem 1", "it falls", "case", "residual", -0.5, "method", "ablation")
 
 
-class Falling(Averages):
+class Falling(StepFloor):
     """Six horizons and six instances of two replicas each."""
 
     __abstract = True
 
-    anytime = False
     sizes = {"quick": {"horizons": T, "instances": 6}}
 
     def rates(self) -> list[Rate]:

@@ -16,7 +16,7 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.estimators import Block
 from zoviz.papers.zoeg.figure_1 import CONSTANT, METHODS, course
-from zoviz.papers.zoeg.single_step import ZOBCEGSingle
+from zoviz.papers.zoeg.single_step import ZOBCEGAlternating
 from zoviz.papers.zoeg.table_2 import last_entry
 from zoviz.problems import LoadTracking
 from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
@@ -60,7 +60,7 @@ def run_of(method: str, steps: Steps, problem: LoadTracking, replicas: int, seed
     if method in METHODS:
         return course(method, CONSTANT, steps, problem, replicas=replicas, seed=seed, calls=calls)
     size = int(method.removesuffix(SINGLE).removeprefix("block "))
-    solver = (ZOBCEGSingle if method.endswith(SINGLE) else ZOBCEG).published(
+    solver = (ZOBCEGAlternating if method.endswith(SINGLE) else ZOBCEG).published(
         primal_step=steps[0],
         dual_step=steps[0] * steps[1],
         report="last",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from zoviz.core.streams import Streams
 from zoviz.oracle import ProblemOracle
 from zoviz.solvers.saddle.extragradient import ExtraGradient, ExtraGradientState, Point
@@ -14,11 +16,12 @@ from zoviz.solvers.theory import Info
 class _SingleStep(ExtraGradient):
     """Descent in x and ascent in y in place of the two steps of ``ExtraGradient``, with the same field and average.
 
-    Along coordinates y follows the value at the new x, which is paid for, as a method of descent and ascent has it;
-    with random directions both follow the same estimate.
+    x and y move together, or y follows the value at the new x, which is paid for.
     """
 
     __abstract = True
+
+    alternating: ClassVar[bool] = False
 
     def step(
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
@@ -31,7 +34,7 @@ class _SingleStep(ExtraGradient):
         x_next = safe.projected_step(x, eta, field.x)
         oracle.resample()
         value_next = oracle(x_next)
-        slope = field.y if isinstance(self, ZOEG) else value_next.h
+        slope = value_next.h if self.alternating else field.y
         y_next = safe.bounded(y, y + eta_y * slope)
         average = average + (x_next - average) / (k + 1.0)
         moved = ExtraGradientState(x_next, y_next, value_next, average, k + 1, x_next, noisy, safe.state, share)
@@ -54,3 +57,19 @@ class ZOBCEGSingle(_SingleStep, ZOBCEG):
     """ZOBCEG without the extra-gradient."""
 
     __abstract = True
+
+
+class ZOCEGAlternating(ZOCEGSingle):
+    """ZOCEG without the extra-gradient, y after x."""
+
+    __abstract = True
+
+    alternating = True
+
+
+class ZOBCEGAlternating(ZOBCEGSingle):
+    """ZOBCEG without the extra-gradient, y after x."""
+
+    __abstract = True
+
+    alternating = True
