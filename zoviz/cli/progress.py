@@ -100,7 +100,7 @@ class Watch:
         bar.n = getattr(self._run.progress, self._of)
         columns = self._run.trace.snapshot().columns
         parts = [f"{name} {number(_mean(columns[name]), 4)}" for name in (OBJECTIVE, VIOLATION) if name in columns]
-        bar.set_postfix_str(", ".join(parts), refresh=False)
+        bar.set_postfix_str(", ".join(filter(None, [*parts, self._run.workers.sentence])), refresh=False)
         bar.refresh()
 
 

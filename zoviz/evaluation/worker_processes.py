@@ -54,19 +54,22 @@ class WorkerProcesses:
     count : int
     timeout : float, optional
         Seconds that one call may take before its process is ended.
+    queue : TaskQueue, optional
     """
 
-    def __init__(self, call: Callable[[Task], Any], count: int, timeout: float | None) -> None:
+    def __init__(
+        self, call: Callable[[Task], Any], count: int, timeout: float | None, queue: TaskQueue | None = None
+    ) -> None:
         self._call, self._count, self._timeout = call, count, timeout
         self._processes: list[_WorkerProcess] = []
         self._shipment: tuple[str, Any] | None = None
-        self._queue, self._again = TaskQueue(), set[int]()
+        self._queue = queue or TaskQueue(count)
         self._finalizer = weakref.finalize(self, _end, self._processes, os.getpid())
 
     def close(self) -> None:
         """End all processes; the next use starts new ones."""
         _end(self._processes, os.getpid())
-        self._queue = TaskQueue()
+        self._queue.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._call, self._count, self._timeout)
@@ -110,7 +113,7 @@ class WorkerProcesses:
         self._start(self._queue.waiting)
         for member in self._processes:
             if member.task is None and self._queue.waiting:
-                number = self._queue.next()
+                number = self._queue.next(str(member.number))
                 member.give(number, self._queue.task(number), self._timeout)
 
     def _fork(self, reason: str) -> None:
@@ -132,7 +135,8 @@ class WorkerProcesses:
             self._shipment = self._shipment or _shipment(self._call)
             connections = [member.connection for member in self._processes]
             surroundings = Surroundings.here(self._count)
-            self._processes.append(_WorkerProcess(*self._shipment, surroundings, connections))
+            number = min(set(range(1, self._count + 1)) - {member.number for member in self._processes})
+            self._processes.append(_WorkerProcess(number, *self._shipment, surroundings, connections))
 
     def _collect(self, answers: list[tuple[int, Any]]) -> None:
         """Wait for the next answer, end or deadline of a process."""
@@ -147,18 +151,17 @@ class WorkerProcesses:
             if member.task is not None:
                 member.end()
                 self._processes.remove(member)
-            if task is not None and member.killed and task not in self._again:
-                self._again.add(task)  # once: the point itself may be what takes too much memory
-                self._queue.put_back([task])
-                continue
-            if task is not None and task != _GREETING:
+            if task is not None and task != _GREETING and not (member.killed and self._queue.retry(task)):
                 answers += self._queue.finish(task, answer)
 
 
 class _WorkerProcess:
     """One worker process and what it is doing: a task, its start-up greeting, or (None) nothing."""
 
-    def __init__(self, method: str, cargo: Any, surroundings: Surroundings, siblings: list[Connection]) -> None:
+    def __init__(
+        self, number: int, method: str, cargo: Any, surroundings: Surroundings, siblings: list[Connection]
+    ) -> None:
+        self.number = number
         context: Any = multiprocessing.get_context(method)
         self.connection, theirs = context.Pipe()
         forked = [*siblings, self.connection] if method == "fork" else []

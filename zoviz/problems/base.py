@@ -12,6 +12,7 @@ import param
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
+from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.problems.noise import Noisy
 
 
@@ -174,6 +175,11 @@ class Problem(Noisy):
     def printed(self) -> tuple[Printed, ...]:
         """The outputs of the last evaluations, oldest first; empty where nothing is printed. Any thread may read it."""
         return ()
+
+    @property
+    def worker_table(self) -> WorkerTable:
+        """Who computes the values, where several workers do. Any thread may read it."""
+        return WorkerTable()
 
     def snapshot(self) -> dict[str, Any]:
         """Return what evaluating has changed in the problem, numbers and text by name, for a run's checkpoint."""

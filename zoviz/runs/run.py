@@ -16,6 +16,7 @@ from zoviz.core.errors import ZovizError, leave_result
 from zoviz.core.parameters import Part
 from zoviz.core.threads.arithmetic import in_this_arithmetic
 from zoviz.core.types import Printed, Sketch
+from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.problems.base import Problem
 from zoviz.problems.past_points import past_points
 from zoviz.runs import repeat
@@ -431,6 +432,10 @@ class Run(RunView):
     def printed(self) -> tuple[Printed, ...]:
         """The outputs of the run's last evaluations, oldest first; empty for most problems."""
         return () if self.worker is None else self.worker.problem.printed
+
+    @property
+    def workers(self) -> WorkerTable:
+        return WorkerTable() if self.worker is None else self.worker.problem.worker_table
 
     @property
     def state(self) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.core.units import Units
+from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.problems.base import Problem
 from zoviz.runs.best_design import BestDesign, best_design
 from zoviz.runs.engine.answer import Answer
@@ -153,6 +154,11 @@ class RunView(RunSettings):
     def ending(self) -> Ending:
         """Why the run ended; of use once it has."""
         return self._history.ending
+
+    @property
+    def workers(self) -> WorkerTable:
+        """Who computes how many calls for how long, and what is queued, where several workers do; printed, a table."""
+        raise NotImplementedError
 
     @property
     def answer(self) -> Answer | None:

@@ -15,6 +15,7 @@ from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.core.units import Units, of_sizes
+from zoviz.evaluation.worker_log import WorkerTable, rows_of
 from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
@@ -155,6 +156,10 @@ class StoredRun(RunView):
     @property
     def active(self) -> bool:
         return False
+
+    @property
+    def workers(self) -> WorkerTable:
+        return WorkerTable(tuple(rows_of(self.problem_snapshot.get("workers", {})).values()))
 
     @cached_property
     def own(self) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from helpers.waiting import until
 from zoviz import Run
 from zoviz.diagnosis.verdict import Word, verdict_of
-from zoviz.problems import NonconvexQCQP
+from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common import run_controller
@@ -59,6 +61,26 @@ def test_calls_per_second_are_told_from_the_first_look_on() -> None:
 
     run.run(observer=look)
     assert len(shown) >= 3 and "0" not in shown
+
+
+def test_who_is_busy_is_told_of_several_workers_and_of_one_nothing() -> None:
+    shown: dict[int, list[str]] = {}
+    for workers in (1, 2):
+        page = Dashboard(NonconvexQCQP(n=4), ZOSPLM())
+        problem = BlackBox(np.sum, bounds=[(0, 1)] * 2, m=0, workers=ThreadPoolExecutor(1) if workers > 1 else None)
+        run = Run(problem, ZOSPLM(primal_step=0.1), replicas=1, iterations=3)
+        seen = shown[workers] = []
+
+        def look(page: Dashboard = page, run: Run = run, seen: list[str] = seen) -> None:
+            page.controller.watch_run(run)
+            page.status_bar.update()
+            seen.append(page.status_bar.counters.tags[0])
+
+        run.run(observer=look)
+        page.diagnosis.ledger.update(run)
+        assert ("Calls by worker" in page.diagnosis.ledger.pane.object) == (workers > 1)
+    assert all("calls submitted" in text and "worker" in text for text in shown[2]), "the table is its title"
+    assert shown[1] and not any("worker" in text for text in shown[1])
 
 
 def test_the_second_click_of_a_double_click_is_no_pause(monkeypatch: pytest.MonkeyPatch) -> None:

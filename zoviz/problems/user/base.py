@@ -19,6 +19,7 @@ from zoviz.core.types import Array, Evaluation, Optimum
 from zoviz.evaluation.evaluators import Evaluator, Workers
 from zoviz.evaluation.function_call import Failure, at
 from zoviz.evaluation.scipy_constraints import Bounds, box, listed
+from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 
@@ -312,12 +313,19 @@ class Simulation(Problem):
         """The sentence why the first failed evaluation failed; empty where none did."""
         return self._failure_message
 
+    @property
+    def worker_table(self) -> WorkerTable:
+        return self._evaluator.log.table
+
     def snapshot(self) -> dict[str, Any]:
-        """Return the first failure's message, and the number of constraints once it is known."""
-        return {"failure_message": self._failure_message, "m": self._m}
+        """Return the first failure's message, the number of constraints once it is known, and the workers' calls."""
+        workers = self._evaluator.log.snapshot()
+        return {"failure_message": self._failure_message, "m": self._m} | ({"workers": workers} if workers else {})
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Take over from a snapshot the failure message and the number of constraints that are not known here yet."""
+        """Take over from a snapshot the message and the number of constraints not known yet, and workers' calls."""
+        if "workers" in snapshot:
+            self._evaluator.log.restore(snapshot["workers"])
         self._failure_message = self._failure_message or snapshot.get("failure_message", "")
         self._m = snapshot.get("m") if self._m is None else self._m
 

@@ -230,9 +230,12 @@ class StatusBar(pn.viewable.Viewer):
         )
         if run.frozen:
             text += f" · <b>{run.frozen}</b> frozen"
-        if math.isnan(fraction):
-            return text, 0.0
-        return f"{text} · {100 * fraction:.0f} % of budget", 100 * fraction
+        percent = 0.0 if math.isnan(fraction) else 100 * fraction
+        text += "" if math.isnan(fraction) else f" · {percent:.0f} % of budget"
+        workers = run.workers
+        if run.active and workers.sentence:
+            text += f" · <span title='{html.escape(str(workers))}'>{workers.sentence}</span>"
+        return text, percent
 
     def _speed(self, calls: float, mean: float) -> float:
         """Return the calls per second of the last second or so; of a run's first, their mean over the run."""

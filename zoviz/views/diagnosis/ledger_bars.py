@@ -9,6 +9,7 @@ import numpy as np
 import panel as pn
 
 from zoviz.core.types import Array
+from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.runs.engine.columns import CALLS, CALLS_FOR
 from zoviz.runs.run_view import RunView
 from zoviz.views.common.style import muted_html, section, update_changed
@@ -19,6 +20,8 @@ BARS_STYLE = """
 .bar {height: 10px; border-radius: 2px; background: color-mix(in srgb, currentColor 10%, transparent)}
 .bar div {height: 10px; border-radius: 2px; background: var(--panel-primary-color)}
 """
+WORKERS = 32
+"""Workers that are drawn."""
 _BAR = "<span>{purpose}</span><div class='bar'><div style='width:{percent:.1f}%'></div></div><span>{count}</span>"
 
 
@@ -51,8 +54,18 @@ def bars_html(columns: Mapping[str, Array]) -> str:
     return f"<div class='bars'>{''.join(rows)}</div>"
 
 
+def workers_html(workers: WorkerTable) -> str:
+    """Return the workers' calls as HTML, those that took longest first; empty where there are no workers."""
+    longest = max((row.seconds for row in workers.rows), default=0.0) or 1.0
+    rows = [
+        _BAR.format(purpose=html.escape(name), percent=100 * seconds / longest, count=f"{calls:,} · {seconds:,.0f} s")
+        for name, calls, seconds, _ in sorted(workers.rows, key=lambda row: -row.seconds)[:WORKERS]
+    ]
+    return f"{muted_html('Calls by worker')}<div class='bars'>{''.join(rows)}</div>" if rows else ""
+
+
 class LedgerBars(pn.viewable.Viewer):
-    """A card with a bar for each purpose of a run's calls: calls of a replica, on average, and their share."""
+    """A card with a bar for each purpose of a run's calls, of a replica, on average; and one for each worker."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,5 +77,7 @@ class LedgerBars(pn.viewable.Viewer):
 
     def update(self, run: RunView | None) -> None:
         """Draw the newest row of a run's trace; called with the document's lock."""
-        text = muted_html("Start a run first.") if run is None else bars_html(run.trace.snapshot().columns)
+        text = muted_html("Start a run first.")
+        if run is not None:
+            text = bars_html(run.trace.snapshot().columns) + workers_html(run.workers)
         update_changed(self.pane, object=text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from helpers.command_line import SMALL, Told, store
+from zoviz import Run
 from zoviz.cli.command import FAILED, FINE, MISUSED
+from zoviz.problems import BlackBox
 
 
 def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -> None:
@@ -48,6 +51,16 @@ def test_show_tells_what_the_calls_were_for(zoviz: Callable[..., Told], small: s
     assert set(total) == {record["calls"]} and {"base point", "directions"} <= ledger.keys()
     printed = zoviz("runs", "show", small[:6], "--ledger")
     assert printed.code == FINE and "directions" in printed.out and "SHARE" in printed.out
+
+
+def test_show_tells_who_made_the_calls(zoviz: Callable[..., Told], folder: Path) -> None:
+    problem = BlackBox(np.sum, bounds=[(0, 1)] * 2, m=0, workers=ThreadPoolExecutor(1))
+    with store(folder) as kept:
+        run = Run(problem, "ZOSQP", replicas=1, calls=20, store=kept)
+        run.run()
+    assert "WORKER" in zoviz("runs", "show", run.id[:6], "--ledger").out
+    (worker,) = zoviz("runs", "show", run.id[:6], "--json").json["workers"]
+    assert worker["calls"] == 20 and worker["worker"]
 
 
 def deleted(zoviz: Callable[..., Told]) -> list[str]:

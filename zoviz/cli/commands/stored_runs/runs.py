@@ -12,6 +12,7 @@ from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option
+from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.oracle.samples import COUNTED
 from zoviz.runs.engine.result import Result
 from zoviz.runs.storage.queries import Record
@@ -105,13 +106,14 @@ class _Runs(Command):
     def _show(self, store: Store, args: argparse.Namespace) -> int:
         stored = store.load(args.ids[0])
         if args.ledger:
-            return _print_ledger(stored.result, args.json)
+            return _print_ledger(stored.result, stored.workers, args.json)
         whole: dict[str, Any] = stored.record._asdict() | {
             "parameters": {kind: json.loads(stored.recipe[kind]) for kind in ("problem", "solver")},
             "settings": stored.settings,
             "resolved": stored.resolved,
             "versions": stored.versions,
             "steering": [change._asdict() for change in stored.journal],
+            "workers": [row._asdict() for row in stored.workers.rows],
         }
         if args.json:
             show(whole)
@@ -166,8 +168,8 @@ class _Runs(Command):
         return 1 if wrong else FINE
 
 
-def _print_ledger(result: Result, as_json: bool) -> int:
-    """Print a run's calls by purpose: means over the replicas, and their shares of all."""
+def _print_ledger(result: Result, workers: WorkerTable, as_json: bool) -> int:
+    """Print a run's calls by purpose: means over the replicas, and their shares of all; and by worker."""
     calls, failed = result.ledger
     if as_json:
         show({purpose: {"calls": count, "failed": failed.get(purpose, 0 * count)} for purpose, count in calls.items()})
@@ -183,6 +185,9 @@ def _print_ledger(result: Result, as_json: bool) -> int:
         for purpose, count in sorted(calls.items(), key=lambda item: -item[1].sum())
     ]
     table(("PURPOSE", "CALLS", "SHARE", "FAILED"), [*rows, ("all", f"{total:,.1f}", "", "")], "lrrr")
+    if workers.rows:
+        print()
+        table(("WORKER", "CALLS", "SECONDS"), [cells[:3] for cells in workers.cells()], "lrr")
     return FINE
 
 
