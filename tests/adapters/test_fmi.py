@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -10,71 +11,76 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoviz import BlackBox, Run
+from helpers.doors import BOUNDS, Ledger, assert_resumed_after_kill, assert_same_result, black_box, finished_run
+from helpers.project import ROOT
 from zoviz.adapters.fmi import FMU
 
 pytest.importorskip("fmpy")
 pytest.importorskip("pythonfmu")
 
 UNIT = """
+import numpy as np
+from helpers.doors import Ledger
 from pythonfmu import Fmi2Causality, Fmi2Slave, Fmi2Variability, Real
 
 
-class Tank(Fmi2Slave):
+class Unit(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.width, self.height, self.load = 1.0, 1.0, 1.0
-        self.cost, self.excess = 0.0, 0.0
-        for name in ("width", "height", "load"):
+        self.x, self.y, self.load = 1.0, 1.0, 0.0
+        self.f, self.right, self.low = 0.0, 0.0, 0.0
+        for name in ("x", "y", "load"):
             tunable = {"causality": Fmi2Causality.parameter, "variability": Fmi2Variability.tunable}
             self.register_variable(Real(name, **tunable))
-        for name in ("cost", "excess"):
+        for name in ("f", "right", "low"):
             self.register_variable(Real(name, causality=Fmi2Causality.output))
 
     def do_step(self, time, step):
-        if self.width < -1.0:
-            raise ValueError("no tank")
-        self.cost = self.width * self.width + self.height * self.height
-        self.excess = self.load - self.width
+        self.f, (self.right, self.low) = Ledger()(np.array([self.x, self.y]))
+        self.right += self.load
         return True
 """
-OPTIONS = {"bounds": [(-2.0, 2.0)] * 2, "x0": [1.5, 1.0], "joint": True, "m": 1, "on_error": "fail"}
-
-
-def tank(x: np.ndarray) -> tuple[float, float]:
-    if x[0] < -1.0:
-        raise ValueError("no tank")
-    return float(x[0] * x[0] + x[1] * x[1]), float(1.0 - x[0])
+OUTPUTS = ["f", "right", "low"]
 
 
 @pytest.fixture(scope="module")
 def unit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("unit")
-    (folder / "tank.py").write_text(UNIT)
-    subprocess.run([sys.executable, "-m", "pythonfmu", "build", "-f", "tank.py"], cwd=folder, check=True)
-    return folder / "Tank.fmu"
+    (folder / "unit.py").write_text(UNIT)
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    command = [sys.executable, "-m", "pythonfmu", "build", "-f", "unit.py"]
+    subprocess.run(command, cwd=folder, check=True, env=environment)
+    return folder / "Unit.fmu"
+
+
+def function(unit: str | Path) -> FMU:
+    return FMU(unit, ["x", "y"], OUTPUTS, stop_time=0.1)
 
 
 def test_a_unit_is_a_problem_with_the_points_of_a_function(unit: Path) -> None:
-    fmu = FMU(unit, ["width", "height"], ["cost", "excess"], stop_time=0.1)
-    assert fmu.m == 1
-    assert set(fmu.units) == {"width", "height", "cost", "excess"}
-    result = Run(BlackBox(fmu, noise="deterministic", **OPTIONS), "ZOSQP", replicas=1, calls=30).run()
-    expected = Run(BlackBox(tank, noise="deterministic", **OPTIONS), "ZOSQP", replicas=1, calls=30).run()
-    assert np.array_equal(result.x, expected.x)
-    assert pickle.loads(pickle.dumps(fmu))(np.array([1.0, 0.5])) == (1.25, [0.0])
+    fmu = function(unit)
+    assert fmu.m == 2
+    assert set(fmu.units) == {"x", "y", *OUTPUTS}
+    assert_same_result(finished_run(fmu).result, finished_run(Ledger()).result)
+    x = np.array([1.5, 0.5])
+    assert pickle.loads(pickle.dumps(fmu))(x) == Ledger()(x)
+
+
+def test_a_kill_in_the_middle_loses_nothing(unit: Path, tmp_path: Path) -> None:
+    assert_resumed_after_kill("adapters.test_fmi", str(unit), tmp_path)
+
+
+def test_processes_simulate_for_themselves(unit: Path) -> None:
+    points = np.random.default_rng(0).uniform(*np.transpose(BOUNDS), (6, 2))
+    values = [problem.evaluate(points).f for problem in (black_box(function(unit), workers=2), black_box(Ledger()))]
+    np.testing.assert_array_equal(*values)
 
 
 def test_other_parameters_may_be_fixed(unit: Path) -> None:
-    fmu = FMU(unit, ["width"], ["cost", "excess"], stop_time=0.1, fixed={"load": 3.0, "height": 0.0})
-    assert fmu(np.array([2.0])) == (4.0, [1.0])
-
-
-def test_a_simulation_that_fails_is_a_failed_call(unit: Path) -> None:
-    problem = BlackBox(FMU(unit, ["width", "height"], ["cost", "excess"], stop_time=0.1), **OPTIONS)
-    assert np.isnan(problem.evaluate(np.array([[-1.5, 0.0]])).f).all()
+    fmu = FMU(unit, ["x"], ["right"], stop_time=0.1, fixed={"load": 3.0, "y": 0.5})
+    assert fmu(np.array([1.5])) == (Ledger()(np.array([1.5, 0.5]))[1][0] + 3.0, [])
 
 
 def test_names_that_the_unit_does_not_have_are_refused(unit: Path) -> None:
     with pytest.raises(ValueError, match="'depth'"):
-        FMU(unit, ["width", "depth"], ["cost"])
+        FMU(unit, ["x", "depth"], ["f"])

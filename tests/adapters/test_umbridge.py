@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -13,8 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.doors import Ledger, assert_resumed_after_kill, assert_same_result, finished_run
+from helpers.project import ROOT
 from helpers.waiting import until
-from zoviz import BlackBox, Run
+from zoviz import BlackBox
 from zoviz.adapters.umbridge import RemoteModel, ServedProblem
 from zoviz.problems import WeldedBeam
 from zoviz.views.app.server import free_port
@@ -23,12 +26,15 @@ umbridge = pytest.importorskip("umbridge")
 
 MODEL = """
 import sys
+
+import numpy as np
 import umbridge
+from helpers.doors import Ledger
 
 
-class Valley(umbridge.Model):
+class Model(umbridge.Model):
     def get_input_sizes(self, config):
-        return [1, 2]
+        return [1, 1]
 
     def get_output_sizes(self, config):
         return [1, 2]
@@ -37,13 +43,11 @@ class Valley(umbridge.Model):
         return True
 
     def __call__(self, parameters, config):
-        (x,), (y, z) = parameters
-        if z < -0.5:
-            raise ValueError("it did not converge")
-        return [[x * x + y * y + z * z * config.get("scale", 1.0)], [1 - x, y + z - 3]]
+        f, h = Ledger()(np.concatenate(parameters))
+        return [[f * config.get("scale", 1.0)], h]
 
 
-umbridge.serve_models([Valley("valley")], port=int(sys.argv[1]))
+umbridge.serve_models([Model("ledger")], port=int(sys.argv[1]))
 """
 OURS = """
 import sys
@@ -55,17 +59,17 @@ umbridge.serve_models([ServedProblem(WeldedBeam(), "beam")], port=int(sys.argv[1
 """
 
 
-def valley(x: np.ndarray) -> tuple[float, list[float]]:
-    if x[2] < -0.5:
-        raise ValueError("it did not converge")
-    return float(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]), [float(1 - x[0]), float(x[1] + x[2] - 3)]
+def function(url: str) -> RemoteModel:
+    return RemoteModel(url, "ledger")
 
 
 @contextmanager
 def serving(script: str, folder: Path) -> Iterator[str]:
     (folder / "serve.py").write_text(script)
     port = free_port()
-    server = subprocess.Popen([sys.executable, "serve.py", str(port)], cwd=folder, stdout=subprocess.DEVNULL)
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    command = [sys.executable, "serve.py", str(port)]
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"
         until(lambda: answers(url), 60)
@@ -83,19 +87,15 @@ def answers(url: str) -> bool:
 
 
 def test_a_model_of_another_server_is_a_problem_with_the_points_of_a_local_function(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"bounds": [(-2.0, 2.0)] * 3, "joint": True, "on_error": "fail", "m": 2}
-    options |= {"x0": [1.5, 1.0, 1.0], "noise": "deterministic"}
+    x = np.array([1.5, 0.5])
+    f, h = Ledger()(x)
     with serving(MODEL, tmp_path) as url:
-        model = RemoteModel(url, "valley")
-        assert (model.n, model.m) == (3, 2)
-        result = Run(BlackBox(model, **options), "ZOSQP", replicas=1, calls=60).run()
-        assert pickle.loads(pickle.dumps(model))(np.ones(3)) == (3.0, [0.0, -1.0])
-        assert RemoteModel(url, "valley", {"scale": 5.0})(np.ones(3))[0] == 7.0
-        failing = BlackBox(model, **options | {"noise": "independent"}).evaluate(np.array([[1.0, 1.0, -1.0]]))
-        assert np.isnan(failing.f).all()
-    expected = Run(BlackBox(valley, **options), "ZOSQP", replicas=1, calls=60).run()
-    assert np.array_equal(result.x, expected.x)
-    assert result.failures.tolist() == expected.failures.tolist()
+        model = function(url)
+        assert (model.n, model.m) == (2, 2)
+        assert_same_result(finished_run(model).result, finished_run(Ledger()).result)
+        assert pickle.loads(pickle.dumps(model))(x) == (f, h)
+        assert RemoteModel(url, "ledger", {"scale": 5.0})(x) == (5.0 * f, h)
+        assert_resumed_after_kill("adapters.test_umbridge", url, tmp_path)
 
 
 def test_a_problem_is_served_to_the_client_of_umbridge(tmp_path: Path) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import zlib
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from helpers.interruption import FIELDS
-from zoviz import Run
+from helpers.project import ROOT
+from zoviz import Run, Store
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox
 
@@ -37,11 +44,15 @@ class Ledger:
         return float(f), [float(one) for one in h]
 
 
+def black_box(function: Any, **changes: Any) -> BlackBox:
+    """The function as a problem."""
+    given = {"bounds": BOUNDS, "x0": START, "noise": "independent", "on_error": "fail", "m": 2} | changes
+    return BlackBox(function, joint=True, **given)
+
+
 def finished_run(function: Any, solver: str = "auto", seed: int = 1, calls: int = CALLS, **changes: Any) -> Run:
     """A Run of the function, which has ended."""
-    given = {"bounds": BOUNDS, "x0": START, "noise": "independent", "on_error": "fail", "m": 2} | changes
-    problem = BlackBox(function, joint=True, **given)
-    run = Run(problem=problem, solver=solver, seed=seed, calls=calls, replicas=1)
+    run = Run(problem=black_box(function, **changes), solver=solver, seed=seed, calls=calls, replicas=1)
     run.run()
     return run
 
@@ -51,3 +62,45 @@ def assert_same_result(one: Any, other: Any) -> None:
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     assert one.failures.sum() > 0
+
+
+KILLED = """
+import os, signal, sys
+from importlib import import_module
+from helpers.doors import CALLS, black_box
+from zoviz import Run
+
+module, argument, store = sys.argv[1:]
+function, calls = import_module(module).function(argument), 0
+
+
+def dying(x):
+    global calls
+    calls += 1
+    if calls == 40:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(x)
+
+
+Run(black_box(dying), seed=1, calls=CALLS, replicas=1, store=store, checkpoint="every call").run()
+"""
+
+
+def assert_resumed_after_kill(module: str, argument: str, folder: Path) -> None:
+    """A run of ``module.function(argument)`` that is killed in a call, and resumed, is that of a ``Ledger``."""
+    url = f"sqlite:///{folder / 'runs.db'}"
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    command = [sys.executable, "-c", KILLED, module, argument, url]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    function, calls = import_module(module).function(argument), []
+
+    def counted(x: Array) -> Any:
+        calls.append(x)
+        return function(x)
+
+    with Store(url) as store:
+        (record,) = store.runs()
+        result = store.load(record.id).resume(problem=black_box(counted)).run()
+    assert_same_result(result, finished_run(Ledger()).result)
+    assert len(calls) == CALLS - 39, "no call that was paid for is made again"

@@ -196,7 +196,11 @@ class KeptSessions:
                     raise ValueError(f"Expected ids that are open, got {closed[:5]}: ask for the points first.")
                 batch = batch.take([place[number] for number in values])
                 kept.tell(batch, np.array(list(values.values())))
-                self._write(id, {**batch._asdict(), "values": np.array(list(values.values()))})
+                try:
+                    self._write(id, {**batch._asdict(), "values": np.array(list(values.values()))})
+                except BaseException:  # the next request begins with what the store has, and they are told again
+                    self._live.pop(id, None)
+                    raise
         return kept
 
     def _write(self, id: str, told: Mapping[str, Any]) -> None:

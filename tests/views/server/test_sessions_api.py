@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import os
 import shutil
+import signal
 import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -134,6 +137,70 @@ def test_points_are_those_of_a_run_also_where_servers_come_and_go(store: Store) 
     assert result["calls"] == [60]
     assert result["failures"] == expected.failures.tolist()
     assert np.array_equal(result["x"], expected.x)
+
+
+KILLED = {
+    "server": """
+import sys, threading
+from views.server.test_sessions_api import Server
+from zoviz import Store
+
+print(Server(Store(sys.argv[1])).url, flush=True)
+threading.Event().wait()
+""",
+    "client": """
+import os, signal, sys
+from views.server.test_sessions_api import Client
+
+client, path = Client(sys.argv[1]), f"/sessions/{sys.argv[2]}"
+while True:
+    points = client("GET", f"{path}/ask?most=3")["points"]
+    client.tell(sys.argv[2], points[:2])
+    if points[0]["id"] >= 30:
+        os.kill(os.getpid(), signal.SIGKILL)
+""",
+}
+
+
+def launched(name: str, *arguments: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    command = [sys.executable, "-c", KILLED[name], *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_nothing_is_lost_where_client_and_server_are_killed(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'sessions.db'}"
+    with launched("server", url) as server:
+        address = server.stdout.readline().strip()
+        id = Client(address)("POST", "/sessions", {"solver": "ZOSQP", **SETTINGS})["id"]
+        with launched("client", address, id) as caller:
+            assert caller.wait(120) == -signal.SIGKILL
+        told = Client(address)("GET", f"/sessions/{id}")["values"]
+        server.kill()
+    with launched("server", url) as server:
+        client = Client(server.stdout.readline().strip())
+        assert client("GET", f"/sessions/{id}")["values"] == told >= 30
+        result = spend(client, id)
+        server.kill()
+    expected = the_run()
+    assert result["failures"] == expected.failures.tolist()
+    assert np.array_equal(result["x"], expected.x)
+
+
+def test_values_that_could_not_be_stored_are_told_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = KeptSessions(store)
+    id = sessions.create(SETTINGS).id
+    values = [{"id": int(number), "f": 1.0, "h": [0.0]} for number in sessions.get(id).open().ids]
+
+    def full(*_: Any) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(store.database), "writing", full)
+        with pytest.raises(OSError, match="no space"):
+            sessions.tell(id, values)
+    sessions.tell(id, values)
+    assert len(KeptSessions(store).get(id).told) == len(values), "they are in the store now"
 
 
 def test_what_was_told_may_be_told_again_but_not_otherwise(client: Client) -> None:
