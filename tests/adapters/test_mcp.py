@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.doors import Ledger, assert_same_result, black_box
+from helpers.project import ROOT
 from zoviz import BlackBox, Run, Store
 from zoviz.adapters.mcp import Laboratory, server
 
@@ -30,12 +35,12 @@ problem = BlackBox(both, bounds=[(-2, 2)] * 2, x0=[1.5, 1.0], m=1, joint=True)
 """
 
 
-def both(x: np.ndarray) -> tuple[float, float]:
-    return float(x @ x), float(1 - x[0])
+def both(x: np.ndarray) -> tuple[float, list[float]]:
+    return Ledger()(x)
 
 
 def problem() -> BlackBox:
-    return BlackBox(both, bounds=[(-2, 2)] * 2, x0=[1.5, 1.0], m=1, joint=True)
+    return black_box(both)
 
 
 @pytest.fixture
@@ -58,6 +63,11 @@ class Agent:
         assert not result.is_error, result.content[0].text
         content = result.structured_content
         return content["result"] if set(content) == {"result"} else content
+
+    async def seen(self, tool: str, **arguments: Any) -> bytes:
+        (image,) = (await self._client.call_tool(tool, arguments)).content
+        assert image.mime_type == "image/png"
+        return base64.b64decode(image.data)
 
     async def refused(self, tool: str, **arguments: Any) -> str:
         result = await self._client.call_tool(tool, arguments)
@@ -90,6 +100,10 @@ def test_from_a_problem_to_a_certified_answer_with_the_points_of_a_run(store: St
         ended = await agent.call("wait", run=started["run"], seconds=60)
         assert ended["best"]["feasible"]
         assert ended["verdict"]
+        picture = await agent.seen("plot", runs=[started["run"]])
+        assert picture.startswith(b"\x89PNG")
+        report = await agent.call("report", run=started["run"])
+        assert "## Best design" in report and "## Script that repeats it" in report
         sure = await agent.call("certify", run=started["run"])
         assert sure["sentence"]
         assert (await agent.call("problems"))["calls_left"] == 500 - sure["calls"]
@@ -97,8 +111,51 @@ def test_from_a_problem_to_a_certified_answer_with_the_points_of_a_run(store: St
 
     ids: list[str] = []
     talk(laboratory(store), dialogue)
-    expected = Run(problem(), "ZOSQP", replicas=1, calls=100, seed=4, judged=True).run()
-    assert np.array_equal(store.load(ids[0]).result.x, expected.x)
+    assert_same_result(store.load(ids[0]).result, the_run().result)
+
+
+def the_run() -> Run:
+    run = Run(problem(), "ZOSQP", replicas=1, calls=100, seed=4, judged=True)
+    run.run()
+    return run
+
+
+KILLED = """
+import os, signal, sys
+from adapters.test_mcp import Laboratory, both
+from helpers.doors import black_box
+from zoviz import Store
+
+calls = 0
+
+
+def dying(x):
+    global calls
+    calls += 1
+    if calls == 50:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return both(x)
+
+
+laboratory = Laboratory({"beam": black_box(dying)}, Store(sys.argv[1]), 600)
+laboratory.wait(laboratory.start("beam", 100, "ZOSQP", 4)["run"], 60)
+"""
+
+
+def test_a_run_goes_on_after_its_server_was_killed(tmp_path: Path, store: Store) -> None:
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    command = [sys.executable, "-c", KILLED, f"sqlite:///{tmp_path / 'runs.db'}"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    (record,) = store.runs()
+
+    async def dialogue(agent: Agent) -> None:
+        resumed = await agent.call("resume", run=record.id)
+        assert 500 <= resumed["calls_left"] < 600, "those that were made are not taken again"
+        await agent.call("wait", run=record.id, seconds=60)
+
+    talk(laboratory(store), dialogue)
+    assert_same_result(store.load(record.id).result, the_run().result)
 
 
 def test_steering_is_in_the_journal_and_its_author_in_the_notes(store: Store) -> None:
@@ -127,6 +184,7 @@ def test_nobody_passes_the_budget_or_names_other_code_or_touches_the_runs_of_oth
             assert await agent.refused("start", problem="beam", solver=name, calls=10)
         run = (await agent.call("start", problem="beam", calls=400))["run"]
         assert "left of the budget" in await agent.refused("start", problem="beam", calls=400)
+        assert "an agent has started" in await agent.refused("resume", run=other.id)
         for tool, more in (("stop", {}), ("certify", {}), ("steer", {"name": "penalty", "value": 1, "author": "x"})):
             assert "started here" in await agent.refused(tool, run=other.id, **more)
         assert (await agent.call("read", run=other.id))["status"] == "finished"
@@ -138,7 +196,7 @@ def test_nobody_passes_the_budget_or_names_other_code_or_touches_the_runs_of_oth
 
 def test_who_may_only_read_has_no_other_tools(store: Store) -> None:
     async def dialogue(agent: Agent) -> None:
-        assert await agent.names() == {"problems", "solvers", "runs", "read", "compare"}
+        assert await agent.names() == {"problems", "solvers", "runs", "read", "compare", "plot", "report"}
         assert await agent.refused("start", problem="beam", calls=10)
 
     assert talk(laboratory(store, read_only=True), dialogue)

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import wraps
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from zoviz.core import registry
@@ -23,6 +25,7 @@ from zoviz.diagnosis.verdict import verdict_of
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
+from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.choice import AUTO, matched
 
@@ -30,6 +33,9 @@ INSTRUCTIONS = (
     "Minimise black-box problems under constraints h <= 0. List the problems, start a run with some calls of the "
     "budget, wait for it, read its verdict and best design, steer or fork it, and certify the answer."
 )
+
+TAG = "agent"
+"""Of the runs that an agent has started."""
 
 
 class Laboratory:
@@ -54,8 +60,8 @@ class Laboratory:
     @property
     def tools(self) -> list[Any]:
         """The functions that an agent may call."""
-        reading = [self.problems, self.solvers, self.runs, self.read, self.compare]
-        acting = [self.start, self.wait, self.steer, self.fork, self.stop, self.certify]
+        reading = [self.problems, self.solvers, self.runs, self.read, self.compare, self.plot, self.report]
+        acting = [self.start, self.wait, self.steer, self.fork, self.stop, self.resume, self.certify]
         return reading if self._read_only else reading + acting
 
     def problems(self) -> dict[str, Any]:
@@ -75,8 +81,7 @@ class Laboratory:
 
     def read(self, run: str) -> dict[str, Any]:
         """Read how a run stands: status, verdict, best design, parameters that may be steered, and their changes."""
-        own = self._runs.get(run)
-        one = self._store.load(run) if own is None else own
+        one, own = self._loaded(run), self._runs.get(run)
         found: dict[str, Any] = {
             "status": str(one.status),
             "message": one.message,
@@ -84,6 +89,8 @@ class Laboratory:
         }
         if one.has_result:
             found |= {"verdict": verdict_of(one).sentence, "best": one.best_design.plain()}
+        if one.answer is not None and one.answer.certainty is not None:
+            found["certainty"] = one.answer.certainty.sentence
         if own is not None:
             found["parameters"] = {name: repr(value) for name, value in own.parameters.items()}
         changes = [f"{one.iteration}: {one.name} from {one.old} to {one.new}" for one in one.journal]
@@ -96,13 +103,26 @@ class Laboratory:
         order = sorted(range(len(found)), key=lambda i: (not best[i]["feasible"], best[i]["f"] or 0.0))
         return [found[i] for i in order]
 
+    def plot(self, runs: list[str]) -> Any:
+        """Draw the courses of runs of one problem beside each other, as a PNG picture."""
+        figure = import_module("zoviz.views.plots.paper_figure").PaperFigure([self._loaded(run) for run in runs])
+        image = require("mcp.server.mcpserver", "mcp").Image
+        return image(data=figure.drawn("png")["png"], format="png")
+
+    def report(self, run: str) -> str:
+        """Write the report of a run: verdict, best design, counts, steering, settings, and a script that repeats it."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "report.md"
+            self._loaded(run).report(path)
+            return path.read_text(encoding="utf-8")
+
     def start(self, problem: str, calls: int, solver: str = AUTO, seed: int = 0) -> dict[str, Any]:
         """Start a run of a problem with so many calls of the budget."""
         if problem not in self._problems:
             raise ValueError(f"Expected one of the problems {', '.join(self._problems)}, got {problem!r}.")
         made = matched(self._problems[problem].clone(), solver, calls)
         settings: dict[str, Any] = {"replicas": 1, "calls": calls, "seed": seed, "judged": made.problem.partial}
-        return self._begin(Run(made.problem, made.solver, store=self._store, **settings))
+        return self._begin(Run(made.problem, made.solver, store=self._store, label=problem, **settings), calls)
 
     def wait(self, run: str, seconds: float = 30.0) -> dict[str, Any]:
         """Wait for the end of a run, at most so many seconds, and read how it stands."""
@@ -123,7 +143,15 @@ class Laboratory:
 
     def fork(self, run: str, calls: int, changes: dict[str, float]) -> dict[str, Any]:
         """Start a run that repeats one up to now, and goes on with other parameters to so many calls in all."""
-        return self._begin(self._own(run).fork(changes=changes, calls=calls))
+        return self._begin(self._own(run).fork(changes=changes, calls=calls), calls)
+
+    def resume(self, run: str) -> dict[str, Any]:
+        """Go on with a run that an agent started here before this server was ended; its other calls are taken again."""
+        stored = self._store.load(run)
+        if TAG not in stored.record.tags or stored.label not in self._problems:
+            raise ZovizError(f"Expected a run that an agent has started, got {run[:40]!r}: others can only be read.")
+        own = stored.resume(problem=self._problems[stored.label].clone())
+        return self._begin(own, int(own.calls or 0) - stored.progress.calls)
 
     def stop(self, run: str) -> dict[str, Any]:
         """End a run after the step in progress."""
@@ -140,10 +168,12 @@ class Laboratory:
         made = certificate_of(own, 0, certifier)
         return {"sentence": made.sentence, "certainty": str(made.certainty), "calls": most}
 
-    def _begin(self, run: Run) -> dict[str, Any]:
-        self._take(int(run.calls or 0))
+    def _begin(self, run: Run, calls: int) -> dict[str, Any]:
+        """Start a run, for which so many calls are taken from the budget."""
+        self._take(calls)
         self._runs[run.id] = run
         run.start()
+        self._store.annotate(run.id, tags=[TAG])
         return {"run": run.id, "solver": type(run.solver).__name__, "reason": run.reason, "calls_left": self._left}
 
     def _take(self, calls: int) -> None:
@@ -152,6 +182,9 @@ class Laboratory:
             if not 0 < calls <= self._left:
                 raise ValueError(f"Expected from 1 to {self._left} calls, which are left of the budget, got {calls}.")
             self._left -= calls
+
+    def _loaded(self, run: str) -> Run | StoredRun:
+        return self._runs.get(run) or self._store.load(run)
 
     def _own(self, run: str) -> Run:
         if run not in self._runs:
@@ -193,7 +226,7 @@ def main(arguments: list[str] | None = None) -> None:
     problems = {}
     for path in args.problems:
         module, _, name = path.partition(":")
-        problems[name] = getattr(importlib.import_module(module), name)
+        problems[name] = getattr(import_module(module), name)
     server(Laboratory(problems, Store(args.store), args.calls, args.read_only)).run()
 
 
