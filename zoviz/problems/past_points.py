@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -29,10 +30,10 @@ def past_points(source: Any, problem: Problem) -> dict[str, list[list[float]]] |
     Parameters
     ----------
     source : object
-        A file: CSV, with columns named as the variables (x1, x2, ... where they have no names), f, and the constraints
-        (h1, h2, ...), or without names in this order; Parquet or pandas with such names; NOMAD's cache. Or arrays x
-        and f, or x, f and h; a mapping of what this function returns; an Optuna study; a run, stored with every
-        call. None: nothing is known.
+        A file, open or by its path: CSV, with columns named as the variables (x1, x2, ... where they have no names), f,
+        and the constraints (h1, h2, ...), or without names in this order; Parquet with such names; NOMAD's cache. Or a
+        pandas table; arrays x and f, or x, f and h; a mapping of what this function returns; an Optuna study; a run,
+        stored with every call. None: nothing is known.
     problem : Problem
         Says how many variables there are, and what they are called.
 
@@ -50,7 +51,9 @@ def past_points(source: Any, problem: Problem) -> dict[str, list[list[float]]] |
     if isinstance(source, Mapping):
         x, values = source["x"], source["values"]
     elif isinstance(source, (str, os.PathLike)):
-        x, values = _of_file(Path(source), problem)
+        x, values = _of_file(Path(source).name, Path(source).read_bytes(), problem)
+    elif hasattr(source, "read"):
+        x, values = _of_file(Path(source.name).name, source.read(), problem)
     elif hasattr(source, "columns") and hasattr(source, "to_numpy"):
         x, values = _of_columns({str(name): source[name].to_numpy() for name in source.columns}, problem)
     elif hasattr(source, "trials") and hasattr(source, "directions"):
@@ -71,6 +74,8 @@ def past_points(source: Any, problem: Problem) -> dict[str, list[list[float]]] |
             f"Expected past points with {problem.domain.n} variables, and f and h of each, got x of shape {x.shape} "
             f"and values of shape {values.shape}."
         )
+    if not len(x):
+        raise ValueError("Expected a past point or more, got an empty table: leave it out.")
     return {"x": x.tolist(), "values": values.tolist()}
 
 
@@ -81,29 +86,32 @@ def _numbers(values: ArrayLike) -> Array:
         raise ValueError(f"Expected numbers in the table of past points, got {values!r:.80}.") from None
 
 
-def _of_file(path: Path, problem: Problem) -> tuple[Any, Any]:
-    if path.suffix == ".parquet":
+def _of_file(name: str, content: bytes, problem: Problem) -> tuple[Any, Any]:
+    if name.endswith(".parquet"):
         parquet: Any = require("pyarrow.parquet", "export", "a .parquet file")
-        table = parquet.read_table(path)
+        table = parquet.read_table(io.BytesIO(content))
         return _of_columns({name: table.column(name).to_numpy() for name in table.column_names}, problem)
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"Expected a text file or a .parquet one, got {name}: save the table as CSV.") from None
     if text.startswith(("CACHE_HITS", "BB_OUTPUT_TYPE")):
         return _of_cache(text)
     rows = [row for row in csv.reader(text.splitlines()) if row]
     if not rows:
-        raise ValueError(f"Expected a table of past points in {path.name}, got an empty file.")
+        raise ValueError(f"Expected a table of past points in {name}, got an empty file.")
     head = [name.strip() for name in rows[0]]
     if not all(_is_number(one) for one in head):
-        columns = zip(*(_row(row, len(head), path) for row in rows[1:]), strict=True)
-        return _of_columns(dict(zip(head, columns, strict=False)), problem)
-    n, table = problem.domain.n, np.array([_row(row, len(head), path) for row in rows])
+        numbers = np.array([_row(row, len(head), name) for row in rows[1:]]).reshape(-1, len(head))
+        return _of_columns(dict(zip(head, numbers.T, strict=True)), problem)
+    n, table = problem.domain.n, np.array([_row(row, len(head), name) for row in rows])
     return table[:, :n], table[:, n:]
 
 
-def _row(row: Sequence[str], width: int, path: Path) -> list[float]:
+def _row(row: Sequence[str], width: int, name: str) -> list[float]:
     """Return a line of a table as numbers; NaN where a place is empty."""
     if len(row) != width or not all(_is_number(one) for one in row):
-        raise ValueError(f"Expected {width} numbers a line in {path.name}, got {','.join(row)!r:.80}.")
+        raise ValueError(f"Expected {width} numbers a line in {name}, got {','.join(row)!r:.80}.")
     return [float(one) if one.strip() else np.nan for one in row]
 
 
@@ -117,10 +125,12 @@ def _is_number(text: str) -> bool:
 
 def _of_columns(columns: Mapping[str, Any], problem: Problem) -> tuple[Any, Any]:
     """Return points and values of columns by their names."""
-    variables = getattr(problem, "variable_names", None) or [f"x{i + 1}" for i in range(problem.domain.n)]
+    names = getattr(problem, "variable_names", None)
+    variables: Sequence[str] = names or [f"x{i + 1}" for i in range(problem.domain.n)]
     objective = next((name for name in FIRST if name in columns), None)
     missing = [name for name in variables if name not in columns]
-    if missing or objective is None:
+    more = not names and any(re.fullmatch(r"x\d+", name) and name not in variables for name in columns)
+    if missing or more or objective is None:
         raise ValueError(
             f"Expected columns {', '.join(map(str, variables))} and f, got {', '.join(columns)}: name them so, and "
             "constraints h1, h2 and so on."
@@ -130,7 +140,8 @@ def _of_columns(columns: Mapping[str, Any], problem: Problem) -> tuple[Any, Any]
     )
     count, nothing = len(columns[objective]), np.full(len(columns[objective]), np.nan)
     values = [columns[objective], *(columns.get(name, nothing) for name in rows)]
-    return np.column_stack([columns[name] for name in variables]).reshape(count, -1), np.column_stack(values)
+    x = np.column_stack([columns[name] for name in variables])
+    return x.reshape(count, len(variables)), np.column_stack(values)
 
 
 def _of_cache(text: str) -> tuple[Any, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
@@ -163,3 +164,27 @@ def _sentence(problem: Problem, tried: np.ndarray, missing: np.ndarray) -> str:
     most = int((tried[moved] - 1).max())
     calls = f"{most} call{'s' * (most > 1)}"
     return f"The starting point{whom} had no value; another one was found after {calls} without a value."
+
+
+def usage_of_past(past: Mapping[str, Any], problem: Problem) -> str:
+    """Return the sentence on how many of a run's past points it uses, and why not all, at no call.
+
+    Raises
+    ------
+    ValueError
+        Where none has all values.
+    """
+    points = PastPoints.of(past, problem.domain, getattr(problem, "m_constraints", None))
+    count, inside = len(past["x"]), 0 if points is None else len(points.x)
+    whole = 0 if points is None else int(points.whole.sum())
+    failed = 0 if points is None else int((~np.isfinite(points.values[:, 0])).sum())
+    reasons = {
+        "outside the bounds": count - inside,
+        "without f: the call failed": failed,
+        "without the value of a constraint": inside - whole - failed,
+    }
+    others = "; ".join(f"{number:,} {words}" for words, number in reasons.items() if number)
+    others = f": {others}" if others else ""
+    if not whole:
+        raise ValueError(f"Expected a row inside the bounds with f and every constraint, got none{others}.")
+    return f"{whole:,} of {count:,} past points are used{others}."

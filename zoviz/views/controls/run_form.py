@@ -11,6 +11,7 @@ from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.controls.first_look_card import FirstLookCard
+from zoviz.views.controls.past_points_card import PastPointsCard
 from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
 
@@ -35,18 +36,19 @@ class RunForm(pn.viewable.Viewer):
         self.picker = Picker(problem, solver, limits)
         self.settings = RunSettings()
         self.settings_form = RunSettingsForm(self.settings)
-        self.first_look = FirstLookCard()
+        self.first_look, self.past_points = FirstLookCard(), PastPointsCard()
         self.settings.suit(self.picker.problem)
         self.picker.param.watch(lambda _: self.settings.suit(self.picker.problem), "problem_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         parameters = pn.Column(self.picker.solver_panel, self.settings_form, css_classes=["zoviz-parameters"], **look)
-        return pn.Column(self.picker, self.first_look, parameters, **look)
+        return pn.Column(self.picker, self.first_look, self.past_points, parameters, **look)
 
     def update(self, active: bool) -> None:
-        """Show what a first look saw; called at every look at the page's run, with the document's lock."""
+        """Show what a first look saw, and the field of past points; called at every look, with the document's lock."""
         self.first_look.update(self.picker.problem, self.settings.calls, active)
+        self.past_points.follow(self.picker.problem)
 
     @property
     def solver(self) -> Solver:
@@ -72,10 +74,11 @@ class RunForm(pn.viewable.Viewer):
     def _wrong_field(self) -> str:
         """The sentence on the first field whose text is no value; a run would begin with what it was before."""
         forms = (self.picker.solver_form, self.picker.problem_form, self.settings_form)
-        return next((form.complaint for form in forms if form.complaint), "")
+        return next((form.complaint for form in forms if form.complaint), self.past_points.complaint)
 
     def make(self) -> Run:
         """Make a run of what the form says, not started."""
+        self.settings.past = self.past_points.points
         return self.settings.make(self.picker.problem, self.picker.solver)
 
     def load(self, problem: Problem, solver: Solver) -> None:
@@ -85,4 +88,5 @@ class RunForm(pn.viewable.Viewer):
     def lock(self, locked: bool) -> None:
         """Disable or enable what is fixed while a run is at work."""
         self.settings_form.lock(locked)
+        self.past_points.lock(locked)
         self.picker.lock(locked)
