@@ -8,7 +8,7 @@ import pytest
 from zoviz import Run
 from zoviz.core.types import Array
 from zoviz.diagnosis.labelled_runs import Case, run_of
-from zoviz.diagnosis.remedies import MOST, TABLE, Patient, advice, place_of, remedies, trial_calls
+from zoviz.diagnosis.remedies import MOST, TABLE, RunToMend, advice, place_of, remedies, trial_calls
 from zoviz.diagnosis.verdict import Verdict, Word, verdict_of
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.solvers import ZOCEG, ZOSPLM, ZOSQP
@@ -91,7 +91,7 @@ def test_a_method_that_would_be_chosen_anyway_is_not_another() -> None:
     run = Run(NonconvexQCQP(n=4), ZOSQP(), replicas=1, iterations=5)
     run.run()
     assert not [one for one in words(run, Verdict(Word.INFEASIBLE, "")) if "method" in one]
-    assert Patient(run).noisy is False
+    assert RunToMend(run).noisy is False
 
 
 @pytest.mark.parametrize("factor", [1e-5, 100.0])

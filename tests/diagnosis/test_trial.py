@@ -10,9 +10,10 @@ import pytest
 
 from zoviz import Run, Store
 from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
 from zoviz.diagnosis.remedies import Remedy
 from zoviz.diagnosis.trial import try_remedies
-from zoviz.problems import NonconvexQCQP
+from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.solvers import ZOCEG
 
 
@@ -20,6 +21,17 @@ def ill(replicas: int = 4, **settings: object) -> Run:
     """A run that hardly moves."""
     solver = ZOCEG(primal_step=1e-9, dual_step=1e-9)
     run = Run(NonconvexQCQP(n=4), solver, replicas=replicas, iterations=30, **settings)
+    run.run()
+    return run
+
+
+def black_box() -> Run:
+    """A run on a user's function."""
+
+    def objective(x: Array) -> float:
+        return float(np.square(x - 0.3).sum())
+
+    run = Run(BlackBox(objective, bounds=[(-1, 1)] * 3), ZOCEG(primal_step=1e-6), replicas=2, iterations=20)
     run.run()
     return run
 
@@ -86,3 +98,34 @@ def test_forks_of_a_stored_run_are_kept_and_whoever_calls_off_ends_them(tmp_path
 
     with pytest.raises(ZovizError, match="Cancelled"):
         try_remedies(run, 60, proceed=proceed)
+
+
+@pytest.mark.parametrize("budget", [{"iterations": 30}, {"calls": 400}])
+@pytest.mark.parametrize("stored", [False, True])
+def test_no_call_is_made_for_what_a_user_has_paid_for(budget: dict[str, int], stored: bool, tmp_path: Path) -> None:
+    made: list[float] = []
+
+    def objective(x: Array) -> float:
+        made.append(float(x[0]))
+        return float(np.square(x - 0.3).sum())
+
+    problem = BlackBox(objective, bounds=[(-1, 1)] * 3, noise="deterministic")
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}") if stored else None
+    run = Run(problem, ZOCEG(primal_step=1e-6, dual_step=1e-6), replicas=2, store=store, **budget)
+    run.run()
+    paid, counted = len(made), int(run.result.calls.sum())
+    trial = try_remedies(run, 60, [Remedy("longer", {"primal_step": 1e-3}), Remedy("shorter", {"primal_step": 1e-9})])
+    forks = [trial.unchanged, *(one.run for one in trial.outcomes)]
+    charged = sum(int(fork.result.calls.sum()) - counted for fork in forks)
+    assert len(made) - paid <= charged + 3 * 2 * trial.place.repeated <= 3 * 2 * (60 + trial.place.repeated)
+    assert trial.place.repeated == 0 if "iterations" in budget else trial.place.repeated < 20
+    if store is not None:
+        made.clear()
+        again = store.load(run.id).fork(problem=problem, iterations=run.progress.iteration + 1, calls=None)
+        again.run()
+        assert 0 < len(made) < 40
+
+
+def test_calls_that_are_made_again_are_said() -> None:
+    assert "that repeat the run" in str(try_remedies(ill(), 60))
+    assert "repeat" not in try_remedies(black_box(), 60).price

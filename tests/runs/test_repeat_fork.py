@@ -35,10 +35,10 @@ def at(iteration: int, name: str, value: float) -> Change:
     return Change(iteration, 0, 0.0, name, None, value)
 
 
-def waiting(run: Run, steps: int) -> Run:
-    run.start(steps)
+def waiting(run: Run, iteration: int) -> Run:
+    run.start(pause_at=iteration)
     until(lambda: run.status == "paused")
-    assert run.progress.iteration == steps
+    assert run.progress.iteration == iteration
     return run
 
 

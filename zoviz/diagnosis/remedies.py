@@ -53,7 +53,7 @@ class Remedy(NamedTuple):
     afresh : mapping of str to object
         What a run that begins anew has another of, in place of a fork: "problem", "solver" or "seed".
     calls : int
-        Calls of each replica in which it is tried, those that a fork repeats included.
+        Calls of each replica in which it is tried, with those that a fork has to make again.
     """
 
     words: str
@@ -72,13 +72,16 @@ class Place(NamedTuple):
     Attributes
     ----------
     iteration : int
+    calls : int
+        Calls of each replica up to there.
     repeated : int
-        Calls of each replica up to there, which a fork makes again.
+        Those of them that a fork has to make again, as no state of the run is kept there.
     further : int
         Calls of each replica from there on.
     """
 
     iteration: int
+    calls: int
     repeated: int
     further: int
 
@@ -99,13 +102,13 @@ def place_of(run: RunView, judged: Verdict, calls: int | None = None) -> Place:
         at = max((change.iteration for change in run.journal), default=0)
     columns = run.trace.snapshot().columns
     iterations, counts = columns[names.ITERATION], np.nanmax(columns[names.CALLS], axis=1)
-    row = max(int(np.searchsorted(iterations, at, side="right")) - 1, 0)
     spent = counts[-1] - counts[0]
     usual = max(SHARE * spent, FEWEST * spent / max(iterations[-1], 1.0), 1.0)
-    return Place(at, int(counts[row]), round(usual) if calls is None else calls)
+    further = round(usual) if calls is None else calls
+    return Place(at, repeat.calls_until(run, at), repeat.calls_again(run, at), further)
 
 
-class Patient:
+class RunToMend:
     """A run that is not well, with what its remedies depend on.
 
     Parameters
@@ -114,7 +117,7 @@ class Patient:
     """
 
     def __init__(self, run: RunView) -> None:
-        self.run, self.begun = run, repeat.begun(run)
+        self.view, self.begun = run, repeat.begun(run)
 
     @property
     def solver(self) -> Solver:
@@ -129,16 +132,16 @@ class Patient:
     @cached_property
     def still(self) -> bool:
         """Whether its distance from a solution no longer changes."""
-        course = course_of(self.run.trace.snapshot())
+        course = course_of(self.view.trace.snapshot())
         late = np.zeros(1) if course is None else course.distance[course.distance.size // 2 :]
         return percentile(late, 90) <= STILL * percentile(late, 10)
 
     def scaled(self, wanted: Callable[[str], bool], factor: float) -> dict[str, Any]:
         """Return new values, a factor of those in force and within their bounds, of the live parameters of a kind."""
         out: dict[str, Any] = {}
-        in_force = self.run.in_force
+        in_force = self.view.in_force
         for name in filter(lambda one: wanted(one.rpartition(".")[2]), self.solver.live):
-            value = self.run.resolved.get(name) if in_force[name] is None else in_force[name]
+            value = self.view.resolved.get(name) if in_force[name] is None else in_force[name]
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             holder, own = self.solver.owner(name)
@@ -150,7 +153,7 @@ class Patient:
         return out
 
 
-Rule = Callable[[Patient], Remedy | None]
+Rule = Callable[[RunToMend], Remedy | None]
 """Returns a remedy for a run; None where it does not apply."""
 
 
@@ -161,38 +164,38 @@ def _is_step(name: str) -> bool:
 def steps(factor: float, words: str) -> Rule:
     """Return the rule that changes the length of all steps."""
 
-    def rule(patient: Patient) -> Remedy | None:
-        changes = patient.scaled(_is_step, factor)
+    def rule(run: RunToMend) -> Remedy | None:
+        changes = run.scaled(_is_step, factor)
         return Remedy(words, changes) if changes else None
 
     return rule
 
 
-def larger_batch(patient: Patient) -> Remedy | None:
+def larger_batch(run: RunToMend) -> Remedy | None:
     """Return the remedy against random directions and noise: more of them in each estimate."""
-    changes = patient.scaled(_BATCHES.__contains__, LARGER)
+    changes = run.scaled(_BATCHES.__contains__, LARGER)
     return Remedy(f"batches {LARGER} times as large", changes) if changes else None
 
 
-def narrower_radius(patient: Patient) -> Remedy | None:
+def narrower_radius(run: RunToMend) -> Remedy | None:
     """Return the remedy against the bias of differences, at which a run without noise stands still."""
-    biased = patient.still and not patient.noisy
-    changes = patient.scaled("smoothing_radius".__eq__, NARROWER) if biased else {}
+    biased = run.still and not run.noisy
+    changes = run.scaled("smoothing_radius".__eq__, NARROWER) if biased else {}
     return Remedy("a tenth of the smoothing radius", changes) if changes else None
 
 
-def wider_radius(patient: Patient) -> Remedy | None:
+def wider_radius(run: RunToMend) -> Remedy | None:
     """Return the remedy against differences that are nothing but noise, for which the rule's steps are too short."""
-    changes = patient.scaled("smoothing_radius".__eq__, WIDER) if patient.noisy else {}
-    solver = patient.solver.clone()
+    changes = run.scaled("smoothing_radius".__eq__, WIDER) if run.noisy else {}
+    solver = run.solver.clone()
     for name, value in changes.items():
         solver.set(name, value)
     return Remedy("a hundred times the smoothing radius", afresh={"solver": solver}) if changes else None
 
 
-def own_rule(patient: Patient) -> Remedy | None:
+def own_rule(run: RunToMend) -> Remedy | None:
     """Return the remedy for steps that a person has set: those that the solver's rule chooses."""
-    solver = patient.solver.clone()
+    solver = run.solver.clone()
     given = [name for name in filter(_is_step, solver.live) if isinstance(solver.get(name), float)]
     given = [name for name in given if (owner := solver.owner(name))[0].param[owner[1]].allow_None]
     for name in given:
@@ -200,16 +203,16 @@ def own_rule(patient: Patient) -> Remedy | None:
     return Remedy("the steps of the solver's rule", afresh={"solver": solver}) if given else None
 
 
-def take_back(patient: Patient) -> Remedy | None:
+def take_back(run: RunToMend) -> Remedy | None:
     """Return the remedy for a run that ran away after a change of a parameter: its value before."""
-    journal = list(patient.run.journal)
+    journal = list(run.view.journal)
     last = journal[-1] if journal else None
     return last and Remedy(f"{last.name} back to {value_words(last.old)}", {last.name: last.old})
 
 
-def scaled_variables(patient: Patient) -> Remedy | None:
+def scaled_variables(run: RunToMend) -> Remedy | None:
     """Return the remedy for functions that are called in their own units: units of the size that they have."""
-    problem = patient.begun.problem
+    problem = run.begun.problem
     box = as_box(problem.domain)
     uneven = box is None or np.ptp(np.log10(np.maximum(box.upper - box.lower, 1e-300))) > UNEVEN
     if problem.scaled or problem.form != "constrained" or (problem.analytic and not uneven):
@@ -219,22 +222,22 @@ def scaled_variables(patient: Patient) -> Remedy | None:
     return Remedy("variables and functions scaled", afresh={"problem": problem})
 
 
-def other_start(patient: Patient) -> Remedy | None:
+def other_start(run: RunToMend) -> Remedy | None:
     """Return the remedy for a run that stays at a minimum which need not be the best: to begin elsewhere."""
-    return Remedy("another start", afresh={"seed": patient.begun.seed + 1}) if patient.still else None
+    return Remedy("another start", afresh={"seed": run.begun.seed + 1}) if run.still else None
 
 
-def other_method(patient: Patient) -> Remedy | None:
+def other_method(run: RunToMend) -> Remedy | None:
     """Return the method that would be chosen for the problem, unless the run has it."""
     try:
-        solver = matched(patient.begun.problem, AUTO, patient.begun.calls).solver
+        solver = matched(run.begun.problem, AUTO, run.begun.calls).solver
     except ValueError:  # the table has none for it
         return None
     kind = type(solver)
-    return None if kind is type(patient.solver) else Remedy(f"another method, {kind.title}", afresh={"solver": solver})
+    return None if kind is type(run.solver) else Remedy(f"another method, {kind.title}", afresh={"solver": solver})
 
 
-def more_calls(patient: Patient) -> Remedy | None:
+def more_calls(run: RunToMend) -> Remedy | None:
     """Return the remedy for a run that is on its way."""
     return GO_ON
 
@@ -273,9 +276,9 @@ def remedies(run: RunView, judged: Verdict | None = None, calls: int | None = No
     judged = verdict_of(run) if judged is None else judged
     if judged.word not in TABLE or not len(run.trace):
         return []
-    patient, place = Patient(run), place_of(run, judged, calls)
+    to_mend, place = RunToMend(run), place_of(run, judged, calls)
     rules = UNMOVED if judged.unmoved else TABLE[judged.word]
-    found = [one for rule in rules if (one := rule(patient)) is not None]
+    found = [one for rule in rules if (one := rule(to_mend)) is not None]
     named = found if len(found) <= MOST else [*found[: MOST - 1], found[-1]]
     return [one._replace(calls=place.further + (place.repeated if one.changes else 0)) for one in named]
 

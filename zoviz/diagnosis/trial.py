@@ -142,14 +142,25 @@ class Outcome(NamedTuple):
         return self.gain.low > 0.0
 
     @property
+    def times(self) -> Interval:
+        """How many times as near to a solution it is; NaN where one replica tells no interval."""
+        return Interval(
+            *(10.0 ** max(min(one, 300.0), -300.0) if math.isfinite(one) else math.nan for one in self.gain)
+        )
+
+    @property
+    def word(self) -> str:
+        """What it came to, in a word or two."""
+        if not math.isfinite(self.gain.low):
+            return "one replica cannot tell"
+        return "better" if self.better else "worse" if self.gain.high < 0.0 else "no clear difference"
+
+    @property
     def sentence(self) -> str:
         """What it came to, in words."""
-        gain = self.gain
-        if not math.isfinite(gain.low):
-            return f"{self.remedy.words}: one replica cannot tell."
-        word = "better" if self.better else "worse" if gain.high < 0.0 else "no clear difference"
-        value, low, high = (f"{10.0**one:.2g}" for one in gain)
-        return f"{self.remedy.words}: {word}, {value} times as near ({low} to {high})."
+        value, low, high = (f"{one:.2g}" for one in self.times)
+        times = f", {value} times as near ({low} to {high})" if math.isfinite(self.times.low) else ""
+        return f"{self.remedy.words}: {self.word}{times}."
 
 
 @dataclass(frozen=True)
@@ -184,9 +195,15 @@ class Trial:
         best = self.best
         return "No remedy is clearly better than none." if best is None else f"Best: {best.sentence}"
 
+    @property
+    def price(self) -> str:
+        """What each remedy was given, in words."""
+        place = self.place
+        again = f", after {place.repeated:,} that repeat the run" if place.repeated else ""
+        return f"Each in {place.further:,} calls of a replica from iteration {place.iteration:,} on{again}."
+
     def __str__(self) -> str:
-        lines = [f"Each in {self.place.further:,} calls from iteration {self.place.iteration:,} on:"]
-        return "\n".join([*lines, *(f"  {one.sentence}" for one in self.outcomes), self.sentence])
+        return "\n".join([self.price, *(f"  {one.sentence}" for one in self.outcomes), self.sentence])
 
 
 def try_remedies(
@@ -197,8 +214,9 @@ def try_remedies(
 ) -> Trial:
     """Fork a run for each of its remedies and once without, with common random numbers, and compare them.
 
-    A fork repeats the run up to its last iteration, or to before it ran away; a remedy that begins anew has the same
-    calls from its start on, and counts no worse than the run's own end. The forks are kept in the run's store.
+    A fork leaves the run at its last iteration, or before it ran away; a remedy that begins anew has as many calls from
+    its start on. None of them counts as worse than the run's own end, whose best point is there anyway. The forks are
+    kept in the run's store.
 
     Parameters
     ----------
@@ -227,11 +245,11 @@ def try_remedies(
     ends = [Stretch(fork, 0 if one.afresh else place.iteration) for one, fork in zip(wanted, tried, strict=True)]
     yardstick = Yardstick.of(run, [own, base, *ends])
     level = 1.0 - (1.0 - LEVEL) / max(len(wanted), 1)
+    floor = yardstick.losses(own)
+    without = np.minimum(yardstick.losses(base), floor)
     outcomes = []
     for remedy, fork, end in zip(wanted, tried, ends, strict=True):
-        losses = yardstick.losses(end)
-        losses = np.minimum(losses, yardstick.losses(own)) if remedy.afresh else losses
-        gains = yardstick.losses(own if fork is unchanged else base) - losses
+        gains = (floor if fork is unchanged else without) - np.minimum(yardstick.losses(end), floor)
         error = float(gains.std(ddof=1)) / math.sqrt(gains.size) if gains.size > 1 else math.inf
         gain = interval(float(gains.mean()), error, max(gains.size - 1, 1), level)
         outcomes.append(Outcome(remedy, fork, gain, error))
@@ -240,15 +258,13 @@ def try_remedies(
 
 def _fork(run: RunView, place: Place, remedy: Remedy = GO_ON) -> Run:
     """Return the run that tries a remedy, not started."""
-    calls = place.further + (0 if remedy.afresh else place.repeated)
+    calls = place.further + (0 if remedy.afresh else place.calls)
     budgets: dict[str, Any] = dict.fromkeys(BUDGETS) | {"calls": calls, "stop_at_targets": False}
     label = "no remedy" if remedy == GO_ON else remedy.words
     settings = {"label": label, "parent": run.id, "study": ""} | budgets
     if remedy.afresh:
-        spec = repeat.begun(run).clone().replaced(**settings, **remedy.afresh)
-    else:
-        spec = repeat.forked(run, place.iteration, remedy.changes, **settings)
-    return Run.of(spec, store=run.store)
+        return Run.of(repeat.begun(run).clone().replaced(**settings, **remedy.afresh), store=run.store)
+    return Run.forked(run, place.iteration, remedy.changes, store=run.store, **settings)
 
 
 def _followed(run: Run, proceed: Callable[[], object]) -> Run:

@@ -98,7 +98,7 @@ class LiveRuns:
     def __len__(self) -> int:
         return len(self._at_work())
 
-    def start(self, run: Run, person: str = "", steps: int | None = None) -> None:
+    def start(self, run: Run, person: str = "", pause_at: int | None = None) -> None:
         """Start a run, where the limits let it, and add it.
 
         Parameters
@@ -106,8 +106,8 @@ class LiveRuns:
         run : Run
         person : str
             Whose it is.
-        steps : int, optional
-            Pause after so many iterations.
+        pause_at : int, optional
+            Pause at this iteration.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class LiveRuns:
             Where a limit is reached.
         """
         self._admit(run, person)
-        run.start(steps, observers=[] if self._turns is None else [self._turns.observer(person)])
+        run.start(pause_at=pause_at, observers=[] if self._turns is None else [self._turns.observer(person)])
         self.add(run, person)
 
     def add(self, run: Run, person: str = "") -> None:

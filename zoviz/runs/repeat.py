@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from zoviz.core.errors import ZovizError
 from zoviz.oracle.samples import COUNTED
+from zoviz.runs.engine.checkpoint import place
+from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.run_view import RunView
@@ -28,7 +32,7 @@ def begun(source: RunView) -> RunSpec:
 def forked(
     source: RunView, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any
 ) -> RunSpec:
-    """Describe a run that repeats ``source`` up to iteration ``at``, then goes on with ``changes``.
+    """Describe a run that equals ``source`` up to iteration ``at``, then goes on with ``changes``.
 
     Parameters left open, and units, are those that ``source`` took: larger budgets, or another version's rule, would
     choose others.
@@ -68,6 +72,20 @@ def forked(
         "unit_sizes": source.measured_units,
     }
     return spec.replaced(**{"study": "", "parent": source.id} | settings | repeated)
+
+
+def calls_again(source: RunView, at: int) -> int:
+    """Return how many calls of each replica a fork at iteration ``at`` makes again, as no state is kept there."""
+    data = source.resume_data(at)
+    kept = 0 if data.checkpoint is None else place(data.checkpoint)[1]
+    return 0 if data.entries else max(calls_until(source, at) - kept, 0)
+
+
+def calls_until(source: RunView, at: int) -> int:
+    """Return the calls of each replica up to iteration ``at``, as the trace has them."""
+    columns = source.trace.snapshot().columns
+    row = max(int(np.searchsorted(columns[ITERATION], at, side="right")) - 1, 0)
+    return int(np.nanmax(columns[CALLS][row]))
 
 
 def onward(source: RunView, at: int) -> dict[str, Any]:

@@ -21,13 +21,13 @@ from zoviz.problems.base import Problem
 from zoviz.problems.past_points import past_points
 from zoviz.runs import repeat
 from zoviz.runs.engine.answering import Answering
-from zoviz.runs.engine.checkpoint import ResumeData, restore
-from zoviz.runs.engine.evaluation_log import Log, LoggedValues
+from zoviz.runs.engine.checkpoint import ResumeData, packed, points, restore
+from zoviz.runs.engine.evaluation_log import Entry, Log, LoggedValues
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.measures import Points, points_so_far
 from zoviz.runs.engine.observer import RunObserver, StepCallback
 from zoviz.runs.engine.result import Result
-from zoviz.runs.engine.spec import EVERY_CALL, RunSpec
+from zoviz.runs.engine.spec import ABOUT, EVERY_CALL, FREE, RunSpec
 from zoviz.runs.engine.start import count_constraints
 from zoviz.runs.engine.steering import Change, Journal, Steering
 from zoviz.runs.engine.worker import Worker
@@ -186,7 +186,7 @@ class Run(RunView):
         id : str, optional
             Its id; default: a new one.
         resume_data : ResumeData, optional
-            What a store has of the run that this one goes on with, under the same id.
+            What is kept of the run that this one goes on with, under the same id, or forks.
         """
         run = cls(**spec.arguments, store=store)
         run._id, run._resume_data = id or run._id, resume_data
@@ -210,17 +210,23 @@ class Run(RunView):
         """The run's present description; ``initial`` is the one that it began with."""
         return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self.resolved, **self.settings)
 
-    def start(self, steps: int | None = None, *, observers: Iterable[RunObserver] = ()) -> Run:
+    def start(
+        self, steps: int | None = None, *, pause_at: int | None = None, observers: Iterable[RunObserver] = ()
+    ) -> Run:
         """Begin in a worker thread; refused while or after this run has run (fork or make another).
 
         Parameters
         ----------
         steps : int, optional
             Take so many steps, then pause.
+        pause_at : int, optional
+            Pause at this iteration; a fork may begin there.
         observers : iterable of RunObserver
             Told of the run's course by its worker.
         """
-        self.prepare(*observers)
+        begun = self.prepare(*observers).iteration
+        if pause_at is not None:
+            steps = max(pause_at - begun, 0)
         if steps is not None:
             self._command("step", steps)
         # From here on the worker is its thread's: others post to its inbox, and read its trace, counters and status.
@@ -328,7 +334,10 @@ class Run(RunView):
         return MappingProxyType({name: solver.get(name) for name in (*solver.live, *self.resolved)})
 
     def fork(self, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any) -> Run:
-        """Make a run that repeats this one up to iteration ``at``, then goes on with ``changes`` and the same numbers.
+        """Make a run that equals this one up to iteration ``at``, then goes on with ``changes`` and the same numbers.
+
+        Of a user's function it takes over what was computed before the last change, pause or end; what it has to
+        compute again is charged again.
 
         Parameters
         ----------
@@ -339,8 +348,28 @@ class Run(RunView):
         settings
             Settings of the new ``Run``, e.g. budgets, or a ``store``.
         """
-        store = settings.pop("store", self.store)
-        return Run.of(repeat.forked(self, at, changes, **settings), store=store)
+        return Run.forked(self, at, changes, **{"store": self.store} | settings)
+
+    @classmethod
+    def forked(
+        cls,
+        source: RunView,
+        at: int | None = None,
+        changes: Mapping[str, Any] | None = None,
+        *,
+        store: RunStore | str | None = None,
+        **settings: Any,
+    ) -> Run:
+        """Make a fork of a run, of this process or a stored one; see ``fork``."""
+        spec = repeat.forked(source, at, changes, **settings)
+        same = not settings.keys() - {*FREE, *ABOUT}  # else what the source did is not what this one does
+        place = source.progress.iteration if at is None else at
+        return cls.of(spec, store=store, resume_data=source.resume_data(place) if same else None)
+
+    def resume_data(self, at: int) -> ResumeData:
+        mark = None if self.worker is None else self.worker.marks.until(at)
+        data = None if mark is None else packed(mark)
+        return ResumeData(data, self.trace, self.path, Journal(), {}, points(data), forked=True)
 
     def replay(self) -> Run:
         """Make a run that repeats this one bit for bit, its steering included, and ends where it ended."""
@@ -374,20 +403,25 @@ class Run(RunView):
             raise ValueError(reason)
         self._initial = initial = self.spec.clone()
         spec, data, source = initial.clone(), self._resume_data, None
+        forked = data is not None and data.forked
         recorder = None if self.store is None else self._make_recorder(self.store, initial)
         # Evaluations are logged where the run says so, and where a paid one could not be spared otherwise: a solver
         # without checkpoints begins again from its start.
         begins_anew = not (spec.solver.checkpointable or spec.problem.analytic)
         logs = spec.checkpoint == EVERY_CALL or begins_anew or (data is not None and bool(data.entries))
-        if recorder is not None and logs:
-            source = LoggedValues(spec.problem, Log(None if data is None else data.entries, recorder.keep))
+        if logs and (recorder is not None or (data is not None and data.entries)):
+            write = _forget if recorder is None else recorder.keep
+            source = LoggedValues(spec.problem, Log(None if data is None else data.entries, write, forked))
+        lost = answering is not None and recorder is None  # nobody can fork a run of minimize that is not stored
         if answering is None and spec.judged:
             answering = _answering(spec)
         worker = Worker(spec, source, tuple(filter(None, (answering, *observers, recorder))))
-        if recorder is not None and data is not None:
+        # Calls of a user's function or program cost something: what forks of the run need is kept for them.
+        worker.marks.on = spec.solver.checkpointable and not spec.problem.analytic and not lost
+        if data is not None:
             if answering is not None and data.examination is not None:
                 answering.restore(unpack(data.examination), worker)
-            restore(worker, data.checkpoint, data.trace, data.path, data.journal)
+            restore(worker, data.checkpoint, data.trace, data.path, data.journal, forked)
             worker.problem.restore({"evaluation_count": data.evaluation_count})
         self._history, self._recorder = worker, recorder
         worker.begin()
@@ -409,7 +443,8 @@ class Run(RunView):
         own, each = isinstance(store, str), spec.checkpoint == EVERY_CALL
         database, owner = (Database(store), None) if isinstance(store, str) else (store.database, store.owner)
         interval = defaults.CHECKPOINT_SECONDS if each else float(spec.checkpoint)
-        count = None if self._resume_data is None else self._resume_data.evaluation_count
+        data = self._resume_data
+        count = None if data is None or data.forked else data.evaluation_count
         return Recorder(database, self.id, spec, count, interval, each, own, owner or "")
 
     def _command(self, name: str, steps: int = 1) -> None:
@@ -458,6 +493,10 @@ class Run(RunView):
     def _points(self) -> Points:
         worker = self.worker
         return super()._points() if worker is None else points_so_far(worker.solver, worker.state, worker.oracle)
+
+
+def _forget(ordinal: int, entry: Entry) -> None:
+    """Keep no evaluation of a run without a store."""
 
 
 def _answering(spec: RunSpec) -> Answering:

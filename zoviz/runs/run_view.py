@@ -14,6 +14,7 @@ from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.problems.base import Problem
 from zoviz.runs.best_design import BestDesign, best_design
 from zoviz.runs.engine.answer import Answer
+from zoviz.runs.engine.checkpoint import ResumeData
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.measures import Points
@@ -55,6 +56,13 @@ class RunView(RunSettings):
     @property
     def initial(self) -> RunSpec | None:
         """What the run is made of, as it was when it started; None before that."""
+        raise NotImplementedError
+
+    def resume_data(self, at: int) -> ResumeData:
+        """Return what a fork at an iteration takes over: the last state that is kept up to there, its rows, and values.
+
+        Without a state it begins anew, with the values that are stored.
+        """
         raise NotImplementedError
 
     @property

@@ -21,7 +21,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs import repeat, resume
 from zoviz.runs.engine.answer import Answer
-from zoviz.runs.engine.checkpoint import ResumeData, points
+from zoviz.runs.engine.checkpoint import ResumeData, place, points
 from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
@@ -246,6 +246,14 @@ class StoredRun(RunView):
         resume_data = ResumeData(data, now.trace, now.path, now.journal, entries, points_asked, examination)
         return Run.of(now.initial.replaced(**settings), store=self.store, id=self.id, resume_data=resume_data)
 
+    def resume_data(self, at: int) -> ResumeData:
+        with self.store.database.reading() as connection:
+            data = resume.snapshot(connection, self.id, "last step" if self.status.ended else "checkpoint")
+            if data is not None and place(data)[0] > min(at, self.progress.iteration):
+                data = None
+            entries = resume.evaluations(connection, self.id, points(data), self.status)
+        return ResumeData(data, self.trace, self.path, Journal(), entries, points(data), forked=True)
+
     def replay(self, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
         """Make a run that repeats this one bit for bit, its steering included, and ends where it ended.
 
@@ -266,7 +274,9 @@ class StoredRun(RunView):
         solver: Solver | None = None,
         **settings: Any,
     ) -> Run:
-        """Make a run that repeats this one up to iteration ``at``, then goes on with the same random numbers.
+        """Make a run that equals this one up to iteration ``at``, then goes on with the same random numbers.
+
+        What was computed before the last checkpoint up to there, or stored with every call, is not computed again.
 
         Parameters
         ----------
@@ -280,8 +290,7 @@ class StoredRun(RunView):
             Settings of the new ``Run``, e.g. budgets, or another ``store``.
         """
         self._substitute(problem, solver)
-        store = settings.pop("store", self.store)
-        return Run.of(repeat.forked(self, at, changes, **settings), store=store)
+        return Run.forked(self, at, changes, **{"store": self.store} | settings)
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write the run's course to a ``.csv``, ``.parquet`` or ``.nc`` file (the last two need the extra "export").

@@ -262,7 +262,10 @@ FREE = _with("free")
 LISTED = _with("listed")
 """Names of the settings that are columns of the table of runs; a label is edited there."""
 
-COMPUTING = tuple(name for name in SETTINGS if name not in _with("about"))
+ABOUT = _with("about")
+"""Names of the settings that only say how a run is stored and found."""
+
+COMPUTING = tuple(name for name in SETTINGS if name not in ABOUT)
 """Names of the settings that decide what is computed."""
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType({name: RunSettings.param[name].default for name in SETTINGS})

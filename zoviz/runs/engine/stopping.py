@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum, StrEnum
 from typing import Any, NamedTuple
 
@@ -204,3 +204,16 @@ def build(targets: Mapping[str, float | Sequence[float]], replicas: int) -> list
                 raise ValueError(f"Expected the target {metric!r} a positive number or several, got {value!r}.")
             out.append(Target(metric, value, replicas))
     return out
+
+
+def check_known(targets: Iterable[Target], measured: Collection[str], problem: str) -> None:
+    """Check that a problem, of this name, measures what targets are for.
+
+    Raises
+    ------
+    ValueError
+        Where it does not.
+    """
+    unknown = next((target.metric for target in targets if target.metric not in measured), None)
+    if unknown is not None:
+        raise ValueError(f"Expected targets among {sorted(measured)}, got {unknown!r}: {problem} does not measure it.")

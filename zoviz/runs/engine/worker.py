@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import merge
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +22,7 @@ from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.answering import Answering
+from zoviz.runs.engine.checkpoint import Marks
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
 from zoviz.runs.engine.confidence import BUDGET, Confidence
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_end, infeasible_start
@@ -32,7 +32,7 @@ from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
-from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build
+from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build, check_known
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Solver
 
@@ -79,6 +79,7 @@ class Worker(RunHistory):
         self.ending, self.confidence = Ending.FAILED, Confidence(spec.replicas, spec.stop_when, spec.accuracy)
         self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
         self.allow(spec.calls)
+        self.marks = Marks(on=False)
         self.scaled_problem = self.problem  # as the solver sees it: in its units
 
     def allow(self, calls: int | None) -> None:
@@ -125,7 +126,9 @@ class Worker(RunHistory):
         while going_on:
             try:
                 while self._may_go_on() and (not noise.on or not noise.is_due(self.oracle) or self._check_noise()):
+                    self.marks.step(self)
                     self._advance()
+                self.marks.end(self)
             except BudgetSpent as budget:
                 self.spent_calls = True
                 self._end(RunStatus.FINISHED, self.limits.calls_spent(budget), Ending.BUDGET)
@@ -352,15 +355,11 @@ class Worker(RunHistory):
             self.oracle.freeze(self.oracle.failed.copy())
         self.begin_guard()
         measured = self.measured()
-        unknown = [target.metric for target in self.targets if target.metric not in measured]
-        if unknown:
-            raise ValueError(
-                f"Expected targets among {sorted(measured)}, got {unknown[0]!r}: "
-                f"{type(self.problem).__name__} does not measure it."
-            )
+        check_known(self.targets, measured, type(self.problem).__name__)
         self._check_targets(measured)
         self.trace.append(self._row(measured))
         self._keep_point()
+        self.marks.begin(self)
 
     def _judge_unsized(self) -> None:
         """Judge the points of a start that its budget cut by the usual tolerance, if no sizes of rows were measured."""
@@ -444,6 +443,7 @@ class Worker(RunHistory):
             if self.inbox.stopping:
                 return False
             self.trace.show_tail(self._row())
+            self.marks.end(self)
             self.status = RunStatus.PAUSED
             for observer in self.observers:
                 observer.paused()
@@ -454,6 +454,7 @@ class Worker(RunHistory):
         new = self.resolved.get(name, old) if value is None and name in self.resolved else value
         if new == old:
             return
+        self.marks.begin(self)
         self.solver.set(name, new)
         self.journal.append(Change(self.iteration, self.oracle.account.spent, self.seconds, name, old, new))
         for observer in self.observers:
@@ -525,10 +526,6 @@ class Worker(RunHistory):
                 unsure=self.noise.unsure,
             )
         )
-
-    def change_again(self, changes: Iterable[Change]) -> None:
-        """Plan these changes at their iterations, after what the schedule does there, as they were made before."""
-        self.schedule = list(merge(self.schedule, changes, key=lambda change: change.iteration))
 
     def _polish(self) -> None:
         """Let the solver polish its answer, as far as the budget covers it, and write the last row, which tells of it.

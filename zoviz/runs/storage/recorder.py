@@ -103,8 +103,10 @@ class Recorder(RunObserver):
         """
         self._worker, evaluation_count = worker, self._evaluation_count
         self._first, self._again = rows.first(self._run, self._spec, self._owner), evaluation_count is not None
-        self._progress = Progress(changes=len(worker.journal))
+        if evaluation_count is None and worker.state is not None:
+            self._take()  # of a fork: should it be killed soon, nothing is paid again
         if evaluation_count is not None:
+            self._progress = Progress(changes=len(worker.journal))
             with self._database.writing() as connection:
                 writer.claim(connection, self._run, self._first, evaluation_count)
         self._database.recorded.add(self._run)  # only now: a claim may be refused, and such a run has no end

@@ -17,7 +17,7 @@ import psutil
 from zoviz.core.encoding.binary import pack
 from zoviz.core.ranking import quartile
 from zoviz.runs.engine import columns
-from zoviz.runs.engine.checkpoint import snapshot
+from zoviz.runs.engine.checkpoint import packed, snapshot
 from zoviz.runs.engine.result import OUTCOME
 from zoviz.runs.engine.spec import LISTED, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
@@ -127,8 +127,9 @@ _FIGURES = (
 
 
 def snapshots(worker: Worker) -> dict[str, bytes]:
-    """Return a worker's outcome and checkpoint, by kind."""
+    """Return a worker's outcome, its checkpoint and the one that its forks go on from, by kind."""
     content = {"outcome": outcome(worker), "checkpoint": snapshot(worker)}
+    content["last step"] = None if worker.marks.last is None else packed(worker.marks.last)
     content["answer"] = None if worker.answer is None else worker.answer.packed()
     return {kind: data for kind, data in content.items() if data is not None}
 

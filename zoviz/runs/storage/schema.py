@@ -120,7 +120,8 @@ last segment's stride."""
 
 SNAPSHOTS = _of_runs("snapshots", _key("kind", String(16)), _filled("iteration", BigInteger), *_blob())
 """The last of each kind: "outcome" is what a reader is shown, "answer" the point that was chosen and judged,
-"examination" what the first calls found, and "checkpoint" what resuming needs."""
+"examination" what the first calls found, "checkpoint" what resuming needs, and "last step" what a fork of a run that
+has ended needs: the state before the calls that its answer took, or before a step that a budget cut off."""
 
 EVALUATIONS = _of_runs("evaluations", _key("ordinal", BigInteger), *_blob())
 

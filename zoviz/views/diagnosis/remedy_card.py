@@ -56,8 +56,7 @@ class RemedyCard(pn.viewable.Viewer):
     def _show(self, run: Run, trial: Trial) -> None:
         self._trial = trial
         rows = "".join(f"<li>{html.escape(one.sentence)}</li>" for one in trial.outcomes)
-        further = f"Each in {trial.place.further:,} calls from iteration {trial.place.iteration:,} on."
-        said = f"{further}<ul>{rows}</ul>{html.escape(trial.sentence)}"
+        said = f"{html.escape(trial.price)}<ul>{rows}</ul>{html.escape(trial.sentence)}"
         update_changed(self.outcomes, object=said, visible=True)
         update_changed(self.use, visible=trial.best is not None)
 

@@ -17,7 +17,7 @@ def test_remedies_are_named_and_tried_and_their_forks_are_kept(zoviz: Callable[.
     assert [one["remedy"] for one in zoviz("remedy", run[:8], "--name", "--json").json][1].startswith("steps a hundred")
     assert len(zoviz("runs", "--json").json) == 1
     tried = zoviz("remedy", run[:8], "--calls", "100")
-    assert tried.code == FINE and "Each in 100 calls from iteration 30 on:" in tried.out
+    assert tried.code == FINE and "Each in 100 calls of a replica from iteration 30 on, after " in tried.out
     assert "Best: another method" in tried.out and "Continue it: zoviz fork " in tried.err
     assert len(zoviz("runs", "--json").json) == 5
     made = zoviz("remedy", run[:8], "--calls", "100", "--json").json
