@@ -82,7 +82,8 @@ def _show_in_notebooks() -> None:
         formatter.for_type(kind, show)
     for name in ("StoredRun", "Study"):
         formatter.for_type_by_name(_LAZY[name], name, show)
-    formatter.for_type_by_name("zoviz.views.app.dashboard", "Dashboard", show)
+    for module, name in (("zoviz.views.app.dashboard", "Dashboard"), ("zoviz.diagnosis.trial", "Trial")):
+        formatter.for_type_by_name(module, name, show)
 
 
 _show_in_notebooks()

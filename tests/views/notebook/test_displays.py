@@ -26,6 +26,7 @@ run
     "problem",
     "run.solver",
     "study = Study('s', problem, ZOSPLM(), iterations=5, replicas=2, store='sqlite:///study.db'); study.run(); study",
+    "run.try_remedies(60)",
 )
 
 
@@ -48,13 +49,14 @@ def html(outputs: list[Any]) -> str:
 
 
 def test_each_object_shows_what_there_is_to_see_of_it(cells: list[Any]) -> None:
-    first, result, ended, problem, solver, study = cells
+    first, result, ended, problem, solver, study, trial = cells
     assert "best feasible objective" in html(result)
     assert "best feasible objective" in html(ended) and "source-run1" in html(ended)
     assert "</script><b>mine" not in html(ended) and "<b>mine" in html(ended), "it is data, and begins no markup"
     assert any("\\min" in out["data"].get("text/markdown", "") for out in problem)
     assert any(r"\hat" in out["data"].get("text/markdown", "") for out in solver)
     assert "Primal step c" in html(solver) and "picture-QuadraticSlice" in html(problem)
+    assert "times as near" in html(trial) and "source-run2" in html(trial) and "no remedy" in html(trial)
     assert "1 of 1 runs have ended" in html(study) and "<table>" in html(study)
     # Its outcome comes in place of its fields, as a message of the first cell, which this client no longer hears.
     assert "Primal step c" in html(first)

@@ -7,7 +7,7 @@ import numpy as np
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
-from zoviz.views.notebook.tables import MOST_LINES, result_html, table_html
+from zoviz.views.notebook.tables import MOST_LINES, result_html, table_html, trial_html
 
 
 def test_cells_are_text_numbers_short_and_what_is_missing_empty() -> None:
@@ -27,3 +27,12 @@ def test_a_result_has_a_line_for_each_replica() -> None:
     text = result_html(result)
     assert text.count("<tr>") == 3 and "Finished after 3 iterations." in text
     assert f"<td>{np.float64(result.fun[1]):.4g}</td>" in text
+
+
+def test_a_trial_has_a_line_for_each_remedy_and_says_which_is_best() -> None:
+    run = Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-9, dual_step=1e-9), replicas=1, iterations=10)
+    run.run()
+    trial = run.try_remedies(40)
+    text = trial_html(trial)
+    assert text.count("<tr>") == 1 + len(trial.outcomes) and trial.price in text
+    assert "<td>one replica cannot tell</td>" in text and "inf" not in text and "No remedy is clearly better" in text

@@ -10,6 +10,7 @@ import panel as pn
 from IPython.display import display
 
 from zoviz.core.registry import discover
+from zoviz.diagnosis.trial import Trial
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
@@ -24,7 +25,7 @@ from zoviz.views.controls.parameter_forms import SolverForm
 from zoviz.views.notebook.cells import LOOK, load, put, replace
 from zoviz.views.notebook.live_run import PERIOD, EndedRun, LiveRun, shown_alone
 from zoviz.views.notebook.page_thread import page_thread
-from zoviz.views.notebook.tables import result_html, study_html
+from zoviz.views.notebook.tables import result_html, study_html, trial_html
 from zoviz.views.pictures.base import Picture
 
 
@@ -34,7 +35,7 @@ def show(thing: Any) -> None:
 
     Parameters
     ----------
-    thing : Run, StoredRun, Result, Study, Problem, Solver or Dashboard
+    thing : Run, StoredRun, Result, Study, Trial, Problem, Solver or Dashboard
     """
     display({"text/plain": repr(thing)}, raw=True)
 
@@ -93,6 +94,22 @@ def _(result: Result) -> None:
 @show.register
 def _(study: Study) -> None:
     display({"text/html": study_html(study), "text/plain": repr(study)}, raw=True)
+
+
+@show.register
+def _(trial: Trial) -> None:
+    load()
+    put(page_thread().do(lambda: _tried(trial)), str(trial))
+
+
+def _tried(trial: Trial) -> pn.Column:
+    """Return what each remedy of a trial came to, and the plots of its forks beside the one without a remedy."""
+    shown = ShownRuns()
+    for run in dict.fromkeys((trial.unchanged, *(one.run for one in trial.outcomes))):
+        shown.put(run)
+    for key in list(shown.runs):
+        shown.reveal(key, visible=True)
+    return pn.Column(pn.pane.HTML(trial_html(trial), sizing_mode="stretch_width"), EndedRun(shown), **LOOK)
 
 
 @show.register

@@ -1,4 +1,4 @@
-"""Tables of results and of studies, as HTML that needs no script."""
+"""Tables of results, of studies and of trials, as HTML that needs no script."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.diagnosis.trial import Trial
 from zoviz.runs.engine.result import Result
 from zoviz.studies.study import Study
 
@@ -56,6 +57,22 @@ def study_html(study: Study) -> str:
     statuses = [status for status in study.statuses().values() if status is not None]
     ended = sum(not status.active for status in statuses)
     return table_html(study.table(), f"{ended} of {len(study.cells)} runs have ended.")
+
+
+def trial_html(trial: Trial) -> str:
+    """Return a line for each remedy of a trial, under what each was given and which is best."""
+    lines = [
+        {
+            "remedy": one.remedy.words,
+            "outcome": one.word,
+            "times as near": one.times.value,
+            "from": one.times.low,
+            "to": one.times.high,
+            "calls": int(one.run.progress.calls),
+        }
+        for one in trial.outcomes
+    ]
+    return table_html(lines, f"{trial.price} {trial.sentence}")
 
 
 def _text(value: object) -> str:
