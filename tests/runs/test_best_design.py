@@ -11,11 +11,11 @@ import pytest
 
 from zoviz import Run
 from zoviz.core.types import Array
-from zoviz.problems import BlackBox, LoadTracking, WeldedBeam
+from zoviz.problems import BlackBox, LoadTracking, Problem, QuadraticBilevel, StochasticQP, WeldedBeam
 from zoviz.runs.export import export
 from zoviz.runs.script import script
 from zoviz.runs.store import Store
-from zoviz.solvers import ZOCEG
+from zoviz.solvers import SOGD, ZOCEG, SmoothedALM, Solver
 
 NAMES: dict[str, Any] = {"variable_names": ["width", "height"], "constraint_names": ["stress"]}
 
@@ -90,3 +90,15 @@ def test_names_of_another_number_are_refused_in_a_sentence() -> None:
     problem = BlackBox(objective, stress, bounds=[(0.1, 2.0)] * 2, variable_names=["width"])
     with pytest.raises(ValueError, match="Expected 2 names in variable_names, got 1: give one for each"):
         _ = problem.labels
+
+
+@pytest.mark.parametrize(
+    ("problem", "solver", "words"),
+    [(StochasticQP(), SmoothedALM(), "mean over samples"), (QuadraticBilevel(), SOGD(), "objective of the round")],
+)
+def test_what_no_call_gives_is_measured_and_said(problem: Problem, solver: Solver, words: str) -> None:
+    run = Run(problem, solver, replicas=2, iterations=5)
+    run.run()
+    design = run.best_design
+    assert words in design.kind and design.f == run.trace["objective"][-1][design.replica]
+    assert "nan" not in str(design)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from zoviz.core.types import Array
 from zoviz.core.units import as_box
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.answer import Answer
+from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
 from zoviz.runs.engine.measures import Points
 
 
@@ -52,6 +55,11 @@ class BestDesign(NamedTuple):
     replicas: int
     middle: float
 
+    @property
+    def value(self) -> str:
+        """f as text."""
+        return f"{self.f:.10g}" if np.isfinite(self.f) else "unknown"
+
     def plain(self) -> dict[str, Any]:
         """Return it as plain numbers and lists, for JSON; infinite and unknown numbers are None."""
         ends = zip(self.lower, self.upper, strict=True)
@@ -86,10 +94,16 @@ class BestDesign(NamedTuple):
             rows.append(f"{name:{width}}  {value:<18.10g} in [{low:g}, {high:g}]")
         for name, value in zip(self.constraints, self.h, strict=True):
             rows.append(f"{name:{width}}  {value:<18.10g} <= 0" if np.isfinite(value) else f"{name:{width}}  unknown")
-        return "\n".join([f"{self.kind[:1].upper()}{self.kind[1:]}: f = {self.f:.10g}", *rows])
+        return "\n".join([f"{self.kind[:1].upper()}{self.kind[1:]}: f = {self.value}", *rows])
 
 
-def best_design(problem: Problem, points: Points, tolerance: float | Array, answer: Answer | None = None) -> BestDesign:
+def best_design(
+    problem: Problem,
+    points: Points,
+    tolerance: float | Array,
+    answer: Answer | None = None,
+    measured: Mapping[str, Array] = MappingProxyType({}),
+) -> BestDesign:
     """Return the best design: the run's answer, else the best feasible point queried, else the least violating iterate.
 
     Parameters
@@ -101,26 +115,37 @@ def best_design(problem: Problem, points: Points, tolerance: float | Array, answ
         Largest h that counts as feasible.
     answer : Answer, optional
         That was chosen and judged at the run's end.
+    measured : mapping of str to Array, shape (R,)
+        The last row of the trace, whose objective and violation stand for those that no call gives, as a mean over
+        samples.
     """
-    known = np.isfinite(points.best_fun)
+    known, sampled = np.isfinite(points.best_fun), problem.stochastic or problem.online
     if known.any():
         r, kind = int(np.nanargmin(points.best_fun)), "best feasible point"
         x, f, h = points.best_x[r], points.best_fun[r], points.best_h[r]
         each = np.where(known, points.best_fun, np.inf)
     else:
-        violation = np.where(np.isfinite(points.fun), np.maximum(points.h, 0.0).max(axis=1, initial=0.0), np.inf)
-        r = int(np.lexsort((points.fun, violation))[0])
-        x, f, h = points.x[r], points.fun[r], points.h[r]
-        kind = "last iterate" if problem.stochastic else "least violating iterate, no point is feasible"
-        each = np.where(np.isnan(points.fun), np.inf, points.fun)
+        fun, violation, kind = points.fun, np.maximum(points.h, 0.0).max(axis=1, initial=0.0), _NONE_FEASIBLE
+        if sampled:
+            kind = _ROUND if problem.online else _MEAN
+            fun, violation = measured.get(OBJECTIVE, fun), measured.get(VIOLATION, violation)
+        r = int(np.lexsort((fun, np.where(np.isfinite(fun), violation, np.inf)))[0])
+        x, f, h = points.x[r], fun[r], points.h[r]
+        each = np.where(np.isnan(fun), np.inf, fun)
     middle, box = quartile(each), as_box(problem.domain) or Box.free(len(x))
-    feasible = bool(known.any() or (np.isfinite(h).all() and is_feasible(h, tolerance)))
+    within = bool(np.isfinite(h).all() and is_feasible(h, tolerance))
+    feasible = bool(known.any() or within or (sampled and violation[r] <= np.max(tolerance, initial=0.0)))
     variables, constraints = problem.labels
     middle = middle if np.isfinite(middle) else np.nan
     ends = box.lower, box.upper
     if answer is not None:
         x, f, h, feasible, kind = answer.x, answer.fun, answer.h, answer.feasible, answer.kind
     return BestDesign(kind, variables, constraints, x, *ends, float(f), h, feasible, r, len(known), middle)
+
+
+_NONE_FEASIBLE = "least violating iterate, no point is feasible"
+_MEAN = "last iterate; f is the mean over samples, measured at the last row of the trace, as no call gives it"
+_ROUND = "last iterate; f is the objective of the round in the last row of the trace, as each round has its own"
 
 
 def _finite(value: Any) -> float | None:

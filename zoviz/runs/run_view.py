@@ -194,7 +194,8 @@ class RunView(RunSettings):
     def best_design(self) -> BestDesign:
         """The answer, or the best point so far, with its constraints by their names; printed, it is a table."""
         self._check_result()
-        return best_design(self._named_problem, self._points(), self.tolerances, self.answer)
+        last = {name: column[-1] for name, column in self.trace.snapshot().columns.items() if len(column)}
+        return best_design(self._named_problem, self._points(), self.tolerances, self.answer, last)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report of the run, with its forks beside it where its store knows some, as one file to be sent.

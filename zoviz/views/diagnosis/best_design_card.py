@@ -47,7 +47,7 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     sure = sureness.certainty
     middle = f", median of {design.replicas} replicas {design.middle:.6g}" if design.replicas > 1 else ""
     state = "<small>feasible</small>" if design.feasible else "<small class='violated'>not feasible</small>"
-    best = f"<div class='zoviz-best-f' title='f'>{design.f:.10g}{state}</div>"
+    best = f"<div class='zoviz-best-f' title='f'>{design.value}{state}</div>"
     rows = []
     ends = zip(design.variables, design.x, design.lower, design.upper, strict=True)
     for i, (name, value, low, high) in enumerate(list(ends)[:_MOST]):

@@ -61,7 +61,7 @@ def _design(one: RunReport) -> list[str]:
     state = "feasible" if design.feasible else "not feasible"
     rows = design_rows(design)
     more = f"… and {len(rows) - _MOST} more rows." if len(rows) > _MOST else ""
-    head = f"f = {design.f:.10g}, {state}: {_safe(design.kind)}. {_safe(said)}"
+    head = f"f = {design.value}, {state}: {_safe(design.kind)}. {_safe(said)}"
     return [head.rstrip(), _table(["", "value", "lower", "upper"], rows[:_MOST]), more]
 
 

@@ -69,7 +69,7 @@ def _outcome(page: Any, report: Report) -> None:
         figure.draw_on([page.add_subplot(grid[at // 2, at % 2]) for at in range(len(shown))])
     _heading(page, bottom - 0.055, "Best design", 9)
     said = one.sureness.sentence if one.sureness.certainty is None else one.sureness.certainty.sentence
-    head = "It has no point yet." if one.design is None else f"f = {one.design.f:.10g}, {one.design.kind}. {said}"
+    head = "It has no point yet." if one.design is None else f"f = {one.design.value}, {one.design.kind}. {said}"
     rows = [] if one.design is None else design_rows(one.design)
     _print(page, [*_wrapped(head), "", *_columns(["", "value", "lower", "upper"], rows)], bottom - 0.07, _LEFT)
 
