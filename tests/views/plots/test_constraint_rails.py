@@ -41,7 +41,7 @@ def test_a_run_has_strips_of_the_constraints_along_its_path() -> None:
     assert rails.image.data["x"] == [calls[0]] and rails.image.data["w"] == [calls[-1] - calls[0]]
     rails.update(run, "mine")
     (figure,) = (pane.object for pane in rails.__panel__())
-    assert "mine, replica 1" in figure.title.text and "blue active, amber violated" in figure.title.text
+    assert figure.title.text == "mine: blue active, amber violated"
     assert figure.height < 7 * STRIP + 80, "no barcode of a few constraints"
     rails.update(None)
     assert not rails.visible

@@ -163,15 +163,10 @@ class Picker(pn.viewable.Viewer):
                 return
             try:
                 constants = self.solver.known_constants(self.problem)
-                if constants is None:  # what the rule chose for a run was of that run's problem
-                    self.solver_form.suggest({})
-                    return
-                resolved = self.solver.from_constants(self.problem, constants)
                 # What the rule chose for a run was of that run's problem.
                 resolved = {} if constants is None else self.solver.from_constants(self.problem, constants)
             except ValueError as error:
-                self.complaint = str(error)
-                return
+                self.complaint, resolved = str(error), {}
         self.solver_form.suggest(resolved)
         form = self.solver.form(resolved)
         update_changed(self.form, object=muted_html(html.escape(form)), visible=bool(form))

@@ -30,6 +30,8 @@ STRIP = 12
 """Height of a constraint's strip in pixels; of many together at most ``_HIGHEST``."""
 _HIGHEST, _AROUND = 400, 28
 """Pixels of all strips together, at most, and of the title."""
+_LONGEST = 20
+"""Letters of a run's name above the strips: all of the title has room on the narrowest plot."""
 _COLOURS = ("rgba(128,128,128,0.12)", "#5b93cf", "#c47f14")
 """Slack, active, violated: blue and amber are told apart by everybody, on light and on dark pages."""
 
@@ -149,8 +151,8 @@ class ConstraintRails(pn.viewable.Viewer):
 
     def _entitle(self) -> None:
         if self._figure is not None:
-            whose = f"{self._name}, replica 1" if self._name else "Constraints"
-            self._figure.title.text = f"{whose}: blue active, amber violated"
+            name = self._name if len(self._name) <= _LONGEST else f"{self._name[: _LONGEST - 1]}…"
+            self._figure.title.text = f"{name or 'Constraints'}: blue active, amber violated"
 
     def _make(self, shared: SharedModels) -> Any:
         scale = "log" if shared.scales.log_x else "linear"
@@ -164,13 +166,16 @@ class ConstraintRails(pn.viewable.Viewer):
         fig = empty_figure("", "plot-ConstraintRails", "", "", **look)
         fig.grid.grid_line_color = None
         fig.xaxis.visible = False  # that of the plot above
+        fig.yaxis.minor_tick_line_color = None
         fig.toolbar_location = None
         fig.title.update(text_font_size="11px", text_font_style="normal", standoff=2)
         palette = LinearColorMapper(
             palette=list(_COLOURS), low=-0.5, high=len(_COLOURS) - 0.5, nan_color="rgba(0,0,0,0)"
         )
         strips = fig.image("value", x="x", y=0.5, dw="w", dh="h", source=self.image, color_mapper=palette)
-        fig.add_tools(HoverTool(renderers=[strips], tooltips="h at $x{0,0}: $y{0}", visible=False), shared.crosshair)
+        fig.add_tools(
+            HoverTool(renderers=[strips], tooltips="replica 1, h at $x{0,0}: $y{0}", visible=False), shared.crosshair
+        )
         fig.yaxis[0].formatter = CustomJSTickFormatter(code="return tick % 1 ? '' : 'h' + tick")
         return fig
 

@@ -13,23 +13,36 @@ from zoviz.views.plots.packed_source import Sources
 
 NEAR = 0.07
 """Share of the range of a run's lines within which their ends have one label."""
+_LOW = 0.12
+"""Share of it above its lowest end within which a label below would stand on the axis."""
 _MOVED = 0.02
 """Share of it from which on labels are sent anew: lines move a little with every look."""
 
 
 class Label(NamedTuple):
-    """A label: its height in the axis's numbers, words, colour, and whether it stands below its line, which falls."""
+    """A label: its height in the axis's numbers, words, and whether it stands below its line, which falls."""
 
     height: float
     words: str
-    colour: str
     below: bool
 
 
-def end_of(values: Array) -> tuple[float, bool]:
-    """Return the last finite one of values (T,), NaN where there is none, and whether they fell to it."""
+class End(NamedTuple):
+    """The end of a line: its last finite value, whether it fell to it, and the highest that a label is as wide as."""
+
+    height: float
+    fell: bool
+    highest: float
+
+
+def end_of(values: Array) -> End:
+    """Return the end of a line of values (T,), NaN where none is finite."""
     known = values[np.isfinite(values)]
-    return (float(known[-1]), bool(known[-1] < known[int(0.8 * known.size)])) if known.size else (np.nan, False)
+    if not known.size:
+        return End(np.nan, False, np.nan)
+    return End(
+        float(known[-1]), bool(known[-1] < known[int(0.8 * known.size)]), float(known[-(known.size // 3) :].max())
+    )
 
 
 def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[list[Label], float]:
@@ -47,22 +60,29 @@ def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[lis
         with np.errstate(all="ignore"):
             return np.log10(values.astype(float)) if log else values.astype(float)
 
-    known = np.concatenate([np.empty(0), *(placed(values) for _, values, _ in ends)])
+    drawn = [placed(values) for one, values, _ in ends if not one.muted]
+    known = np.concatenate([np.empty(0), *drawn])
     known = known[np.isfinite(known)]
-    span = max(float(np.ptp(known)), 1e-12) if known.size else 1.0
-    lines = [(*end_of(placed(values)), one, colour) for one, values, colour in ends]
-    lines = sorted((line for line in lines if np.isfinite(line[0])), key=lambda line: line[0])
-    groups: list[list[tuple[float, bool, Series, str]]] = []
-    for line in lines if len(lines) > 1 else ():  # which needs no word to tell it from others
-        if groups and line[0] - groups[-1][-1][0] < NEAR * span and line[3] == groups[-1][0][3]:
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    span = max(high - low, 1e-12)
+    lines = [(end_of(placed(values)), one, colour) for one, values, colour in ends]
+    # A reference may end where the axis, which follows what was measured, does not reach.
+    inside = low - NEAR * span, high + NEAR * span
+    lines = [line for line in lines if inside[0] <= line[0].height <= inside[1]]
+    lines.sort(key=lambda line: line[0].height)
+    groups: list[list[tuple[End, Series, str]]] = []
+    for line in lines if len(ends) > 1 else ():  # one alone needs no word to tell it from others
+        if groups and line[0].height - groups[-1][-1][0].height < NEAR * span and line[2] == groups[-1][0][2]:
             groups[-1].append(line)
         else:
             groups.append([line])
     labels = []
     for group in groups:
-        words = ", ".join(one.label for one in sorted((line[2] for line in group), key=lambda one: one.index or 0))
-        height = float(np.mean([height for height, *_ in group]))
-        labels.append(Label(10.0**height if log else height, words, group[0][3], group[0][1]))
+        words = ", ".join(one.label for one in sorted((line[1] for line in group), key=lambda one: one.index or 0))
+        height = float(np.mean([end.height for end, *_ in group]))
+        below = group[0][0].fell and height - low > _LOW * span
+        height = height if below else max(height, *(end.highest for end, *_ in group if end.fell), height)
+        labels.append(Label(10.0**height if log else height, words, below))
     return labels, span
 
 
@@ -72,11 +92,11 @@ class LineLabels:
     Attributes
     ----------
     source : ColumnDataSource
-        ``y``, ``text``, ``colour``, and ``side`` and ``off``: on which side of its end a word stands, and how far.
+        ``y``, ``text``, and ``side`` and ``off``: on which side of its end a word stands, and how far.
     """
 
     def __init__(self, sources: Sources) -> None:
-        self.source = sources.make({"y": [], "text": [], "colour": [], "side": [], "off": []})
+        self.source = sources.make({"y": [], "text": [], "side": [], "off": []})
         self._shown: list[Label] = []
 
     def show(self, ends: Sequence[tuple[Series, Array, str]], log: bool) -> None:
@@ -88,6 +108,6 @@ class LineLabels:
             if max(moves, default=0.0) < _MOVED * span:
                 return
         self._shown = labels
-        y, text, colour, below = ([one[part] for one in labels] for part in range(4))
+        y, text, below = ([one[part] for one in labels] for part in range(3))
         side, off = ["top" if one else "bottom" for one in below], [2 if one else -2 for one in below]
-        self.source.data = {"y": y, "text": text, "colour": colour, "side": side, "off": off}
+        self.source.data = {"y": y, "text": text, "side": side, "off": off}

@@ -271,7 +271,7 @@ class SharedModels:
     def line_labels(self, source: ColumnDataSource) -> GlyphRenderer:
         """Return the words of a source at the right edge of a figure."""
         beside: dict[str, Any] = {"text_align": "right", "text_baseline": "side", "y_offset": "off", "x_offset": -3}
-        words: dict[str, Any] = {"text": "text", "text_color": "colour", "text_font_size": "11px", **_FONT}
+        words: dict[str, Any] = {"text": "text", "text_font_size": "11px", **_FONT}  # in the ink of the page's theme
         label = self._glyph("label", Text, x={"value": 1.0}, y="y", **beside, **words)
         return self.sources.draw(source, label, x_range_name=FRAME, level="annotation")
 

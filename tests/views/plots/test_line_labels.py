@@ -1,0 +1,35 @@
+"""Words beside the ends of lines: only where the axis reaches, and clear of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.views.plots.line_data import Series
+from zoviz.views.plots.line_labels import labels_of
+
+FALLING, MEASURED, BOUND = np.geomspace(1e4, 1e-2, 60), Series("a", "measured"), Series("b", "bound", muted=True)
+
+
+def words(values: Array, *, muted: Array) -> list[str]:
+    labels, _ = labels_of([(MEASURED, values, "red"), (BOUND, muted, "grey")], log=True)
+    return [one.words for one in labels]
+
+
+def test_a_reference_beyond_the_axis_has_no_word() -> None:
+    assert words(FALLING, muted=np.full(60, 10.0)) == ["measured", "bound"]
+    assert words(FALLING, muted=np.full(60, 1e-5)) == ["measured"]
+
+
+def test_a_word_stands_below_a_line_that_falls_but_not_on_the_axis() -> None:
+    low, high = Series("a", "low"), Series("b", "high")
+    (lowest, highest), span = labels_of([(low, FALLING, "red"), (high, 1e3 * FALLING, "red")], log=True)
+    assert (lowest.words, lowest.below) == ("low", False) and span > 8.0
+    assert lowest.height > 10.0 * FALLING[-1], "above all of the line that the word is as wide as"
+    assert (highest.words, highest.below, round(highest.height, 6)) == ("high", True, 10.0)
+
+
+def test_ends_that_are_near_have_one_label_and_one_line_alone_none() -> None:
+    two = [(Series("a", "measured"), FALLING, "red"), (Series("b", "theory"), 1.1 * FALLING, "red")]
+    assert [one.words for one in labels_of(two, log=True)[0]] == ["measured, theory"]
+    assert labels_of(two[:1], log=True)[0] == []
