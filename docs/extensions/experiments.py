@@ -1,6 +1,7 @@
 """What the documentation has of the papers' experiments, from their recorded results.
 
-A page for each experiment, the tables that the papers' pages include, and the verdicts that have changed.
+A page for each experiment, the tables that the papers' pages include, the verdicts that have changed, and what other
+seeds and instances say.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ horizons or instances or no line fits. *not measured* says why there are no figu
 _COSTS = """
 ## What it costs, and how to see it
 
-Times are those of the recorded results, by one process; `zoviz reproduce {paper} --full --plan` says how long what is
-missing takes. What is interrupted goes on where it was. While `zoviz serve --port 5006` is running, *open* leads to an
-experiment on its page, where a button begins each of its runs live.
+Times are those of one process on the machine of the record, where it does nothing else;
+`zoviz reproduce {paper} --full --plan` says how long what is missing takes on this one. What is interrupted goes on
+where it was. While `zoviz serve --port 5006` is running, *open* leads to an experiment on its page, where a button
+begins each of its runs live.
 
 | Experiment | What is measured | Command | Full size | Quick size | Live |
 |---|---|---|---|---|---|
@@ -62,6 +64,26 @@ reproduced had no ablation, and 31 ablations were compared with themselves. Coun
 |---|---|---|---|
 """
 
+DRAWS = Path(__file__).parents[1] / "papers" / "draws"
+"""Results of the experiments that were measured again by ``--draw``."""
+_DRAWS = """# Other seeds and other instances
+
+For people who ask what a verdict would have been with other random numbers: experiments that were measured again, by
+the command in each row, with seeds and instances that no recorded result has. They were chosen before any result was
+seen. A claim counts where its recorded verdict is *reproduced* or *not reproduced*; where it cannot be decided now, it
+is neither held nor turned.
+
+| Command | Decided | Held | Turned | Undecided now |
+|---|---|---|---|---|
+"""
+_STATES = ("decided", "held", "turned", "undecided")
+_TURNED = """
+Claims that did not hold:
+
+| Claim | Recorded | With other seeds |
+|---|---|---|
+"""
+
 
 def pages() -> dict[str, str]:
     """Return texts by the names of their files: the recorded experiments' reports, and what the papers' pages include.
@@ -74,7 +96,7 @@ def pages() -> dict[str, str]:
     for paper in TITLES:
         own = [one for one in works if one.experiment.paper() == paper]
         texts[f"{paper}.txt"] = _claims(paper, [row for row in rows if row.paper == paper]) + _costs(paper, own)
-    return {"changes.md": changes(), "counts.txt": _counts(rows), **texts}
+    return {"changes.md": changes(), "counts.txt": _counts(rows), "draws.md": draws(), **texts}
 
 
 def _claims(paper: str, rows: Sequence[Row]) -> str:
@@ -134,6 +156,30 @@ def changes() -> str:
     totals = [_three([sums[f"{when} {i}"] for i in range(3)]) for when in ("before", "now")]
     rows.append(f"| **All** | **{totals[0]}** | **{totals[1]}** | |")
     return _CHANGES + "\n".join(rows) + "\n"
+
+
+def draws() -> str:
+    """Return the page on the experiments that were measured again with other seeds and instances."""
+    rows, others, sums = [], [], Counter[str]()
+    for path in sorted(DRAWS.glob("*.json")):
+        name, _, draw = path.stem.rpartition("-draw-")
+        name, _, size = name.rpartition("-")
+        again = Reproduction(experiments()[name](size=size, draw=int(draw)), DRAWS)
+        paper, own = again.experiment.paper(), Counter[str]()
+        for before, now in zip(Reproduction.recorded(again.experiment).judged, again.judged, strict=True):
+            if before["verdict"] == Verdict.OPEN:
+                continue
+            state = "undecided" if now["verdict"] == Verdict.OPEN else "turned"
+            state = "held" if now["verdict"] == before["verdict"] else state
+            own.update({"decided": 1, state: 1})
+            if state != "held":
+                said = [f"{one['verdict']}, {one['figures']}" for one in (before, now)]
+                others.append(_line(*map(escaped, (f"{again.experiment.title}: {before['says']}", *said))))
+        rows.append(_line(f"`{again.command}`", *(str(own[state]) for state in _STATES)))
+        sums.update({f"{one} {state}": own[state] for one in (paper, "All") for state in _STATES})
+    for paper in (*TITLES, "All"):
+        rows.append(_line(f"**{paper}**", *(f"**{sums[f'{paper} {state}']}**" for state in _STATES)))
+    return _DRAWS + "".join(rows) + (_TURNED + "".join(others) if others else "")
 
 
 def _three(counts: Sequence[int]) -> str:

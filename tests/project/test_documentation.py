@@ -189,6 +189,17 @@ def cells_of(table: str) -> list[list[str]]:
     return [[cell.strip().replace("\\|", "|").replace("\\*", "*") for cell in row] for row in rows]
 
 
+def test_the_page_on_other_draws_counts_what_holds(extensions: None) -> None:
+    from extensions.experiments import DRAWS, pages
+
+    rows = cells_of(pages()["draws.md"])
+    own = [list(map(int, row[1:])) for row in rows if row[0].startswith("`zoviz reproduce ")]
+    assert len(own) == len(list(DRAWS.glob("*.json")))
+    assert all(decided == held + turned + undecided for decided, held, turned, undecided in own)
+    (whole,) = [row[1:] for row in rows if row[0] == "**All**"]
+    assert whole == [f"**{sum(column)}**" for column in zip(*own, strict=True)]
+
+
 def test_each_paper_s_page_has_the_figures_and_verdicts_of_the_records(extensions: None) -> None:
     from extensions.experiments import pages
 

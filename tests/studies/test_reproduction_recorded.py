@@ -12,6 +12,7 @@ from zoviz.core.errors import MissingExtra
 from zoviz.studies.reproduction import Reproduction, changes, experiment_named
 
 FILES = sorted((ROOT / "zoviz" / "papers" / "recorded").glob("*.json"))
+DRAWS = sorted((ROOT / "docs" / "papers" / "draws").glob("*.json"))
 QUICK = [path for path in FILES if path.stem.endswith("-quick")]
 
 
@@ -29,6 +30,16 @@ def test_recorded_results_are_whole_and_judged_anew_the_same(path: Path) -> None
     assert all(set(part) - {"scaled"} == names and part["reference"] > 0.0 for part in work.parts.values())
     rows = work.judgements()
     assert rows and not any(row["verdict"] == row.get("ablation_verdict") == "reproduced" for row in rows)
+
+
+@pytest.mark.parametrize("path", DRAWS, ids=lambda path: path.stem)
+def test_results_of_other_draws_are_whole_and_judged_anew_the_same(path: Path) -> None:
+    stem, _, draw = path.stem.rpartition("-draw-")
+    name, _, size = stem.rpartition("-")
+    work = Reproduction(experiment_named(name)(size=size, draw=int(draw)), path.parent)
+    assert work.missing == [] and work.judged == json.loads(json.dumps(work.judgements()))
+    claims = [(row["place"], row["says"]) for row in Reproduction.recorded(work.experiment).judged]
+    assert [(row["place"], row["says"]) for row in work.judged] == claims
 
 
 @pytest.mark.slow
