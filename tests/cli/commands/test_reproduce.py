@@ -13,6 +13,7 @@ from zoviz.core.durations import duration
 from zoviz.core.errors import MissingExtra
 from zoviz.papers.sogd.product_variance import ProductVariance
 from zoviz.papers.sogd.single_level import Remark44
+from zoviz.studies import planning
 from zoviz.studies.experiment import Figures
 from zoviz.studies.reproduction import Reproduction
 
@@ -55,17 +56,19 @@ def test_an_experiment_is_measured_once_and_reported(
 
 
 def test_a_plan_says_how_long_what_is_missing_takes_and_measures_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = Reproduction.recorded(Remark44(size="full"))
+    monkeypatch.setattr(planning, "reference_seconds", lambda: 0.05)
+    entries = Reproduction.recorded(Remark44(size="full")).parts.values()
+    count, seconds = len(entries), sum(0.05 * entry["seconds"] / entry["reference"] for entry in entries)
     words = ["reproduce", NAME, "simulators", "--full", "--plan", "--folder", str(tmp_path)]
     assert main(words) == FINE
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split() == [NAME, "12", "of", "12", *duration(record.seconds).split()]
-    assert lines[2].endswith("an unknown time") and lines[3].endswith(duration(record.seconds))
+    assert lines[1].split() == [NAME, str(count), "of", str(count), *duration(seconds).split()]
+    assert lines[2].endswith("an unknown time") and lines[3].endswith(duration(seconds))
     assert main([*words, "--json"]) == FINE
     first, second = json.loads(capsys.readouterr().out)
-    assert first == {"experiment": NAME, "missing": 12, "parts": 12, "seconds": pytest.approx(record.seconds)}
+    assert first == {"experiment": NAME, "missing": count, "parts": count, "seconds": pytest.approx(seconds)}
     assert second["seconds"] is None and not list(tmp_path.iterdir())
 
 
