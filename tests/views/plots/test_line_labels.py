@@ -33,3 +33,15 @@ def test_ends_that_are_near_have_one_label_and_one_line_alone_none() -> None:
     two = [(Series("a", "measured"), FALLING, "red"), (Series("b", "theory"), 1.1 * FALLING, "red")]
     assert [one.words for one in labels_of(two, log=True)[0]] == ["measured, theory"]
     assert labels_of(two[:1], log=True)[0] == []
+
+
+def test_a_line_that_stops_early_has_no_word_at_a_height_that_is_past() -> None:
+    stopped = np.where(np.arange(60) < 30, FALLING, np.nan)
+    lines = [(Series("a", "current"), FALLING, "red"), (Series("b", "best feasible"), stopped, "red")]
+    assert [one.words for one in labels_of(lines, log=True)[0]] == ["current"]
+
+
+def test_words_that_stand_above_their_lines_are_clear_of_each_other() -> None:
+    lines = [(Series("a", "measured"), FALLING, "red"), (BOUND, np.full(60, 1.0), "grey")]
+    (low, high), span = labels_of(lines, log=True)
+    assert np.log10(high.height / low.height) >= 0.069 * span

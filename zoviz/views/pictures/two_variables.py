@@ -95,7 +95,7 @@ class TwoVariables(Picture):
         for name, (colour, mark) in looks.items():
             look = {"color": colour, "marker": mark, "size": 11, "line_color": "white", "legend_label": name}
             fig.scatter("x", "y", source=self.ends[name], **look)
-        legend_above(fig)
+        legend_above(fig, 2, spacing=2)
         return fig
 
     def prepare(self, problem: Any, path: Array) -> tuple[Background, Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, LinearColorMapper, Range1d
+from bokeh.models import BasicTicker, ColumnDataSource, CustomJSTickFormatter, HoverTool, LinearColorMapper, Range1d
 
 from zoviz.core.threads.background_work import in_background
 from zoviz.core.types import Array
@@ -166,7 +166,7 @@ class ConstraintRails(pn.viewable.Viewer):
         fig = empty_figure("", "plot-ConstraintRails", "", "", **look)
         fig.grid.grid_line_color = None
         fig.xaxis.visible = False  # that of the plot above
-        fig.yaxis.minor_tick_line_color = None
+        fig.yaxis[0].ticker = BasicTicker(min_interval=1, num_minor_ticks=0)
         fig.toolbar_location = None
         fig.title.update(text_font_size="11px", text_font_style="normal", standoff=2)
         palette = LinearColorMapper(
@@ -176,7 +176,7 @@ class ConstraintRails(pn.viewable.Viewer):
         fig.add_tools(
             HoverTool(renderers=[strips], tooltips="replica 1, h at $x{0,0}: $y{0}", visible=False), shared.crosshair
         )
-        fig.yaxis[0].formatter = CustomJSTickFormatter(code="return tick % 1 ? '' : 'h' + tick")
+        fig.yaxis[0].formatter = CustomJSTickFormatter(code="return 'h' + tick")
         return fig
 
 

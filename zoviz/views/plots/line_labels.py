@@ -15,6 +15,8 @@ NEAR = 0.07
 """Share of the range of a run's lines within which their ends have one label."""
 _LOW = 0.12
 """Share of it above its lowest end within which a label below would stand on the axis."""
+_WHOLE = 0.95
+"""Share of the rows up to which a line has to go for its end to be named."""
 _MOVED = 0.02
 """Share of it from which on labels are sent anew: lines move a little with every look."""
 
@@ -36,9 +38,10 @@ class End(NamedTuple):
 
 
 def end_of(values: Array) -> End:
-    """Return the end of a line of values (T,), NaN where none is finite."""
-    known = values[np.isfinite(values)]
-    if not known.size:
+    """Return the end of a line of values (T,), NaN where it stops before the others, as one that has come to 0."""
+    finite = np.isfinite(values)
+    known = values[finite]
+    if not known.size or np.flatnonzero(finite)[-1] < _WHOLE * values.size - 1:
         return End(np.nan, False, np.nan)
     return End(
         float(known[-1]), bool(known[-1] < known[int(0.8 * known.size)]), float(known[-(known.size // 3) :].max())
@@ -66,22 +69,25 @@ def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[lis
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     span = max(high - low, 1e-12)
     lines = [(end_of(placed(values)), one, colour) for one, values, colour in ends]
-    # A reference may end where the axis, which follows what was measured, does not reach.
-    inside = low - NEAR * span, high + NEAR * span
-    lines = [line for line in lines if inside[0] <= line[0].height <= inside[1]]
-    lines.sort(key=lambda line: line[0].height)
+    several = sum(bool(np.isfinite(values).any()) for _, values, _ in ends) > 1
+    lines = sorted((line for line in lines if np.isfinite(line[0].height)), key=lambda line: line[0].height)
     groups: list[list[tuple[End, Series, str]]] = []
-    for line in lines if len(ends) > 1 else ():  # one alone needs no word to tell it from others
+    for line in lines if several else ():  # one alone needs no word to tell it from others
+        if not low - NEAR * span <= line[0].height <= high + NEAR * span:
+            continue  # a reference that ends where the axis, which follows what was measured, does not reach
         if groups and line[0].height - groups[-1][-1][0].height < NEAR * span and line[2] == groups[-1][0][2]:
             groups[-1].append(line)
         else:
             groups.append([line])
-    labels = []
+    labels, lowest = [], low
     for group in groups:
         words = ", ".join(one.label for one in sorted((line[1] for line in group), key=lambda one: one.index or 0))
         height = float(np.mean([end.height for end, *_ in group]))
         below = group[0][0].fell and height - low > _LOW * span
         height = height if below else max(height, *(end.highest for end, *_ in group if end.fell), height)
+        if labels and not below:  # clear of the one below it
+            height = max(height, lowest + NEAR * span)
+        lowest = height
         labels.append(Label(10.0**height if log else height, words, below))
     return labels, span
 
