@@ -1,6 +1,7 @@
 """Films the dashboard in Chromium: Start, a step that is moved too far and taken back, and a fork; as a GIF.
 
-Run by hand where the page has changed: ``python docs/extensions/clip.py docs/_static/clip.gif``.
+Run by hand where the page has changed: ``python docs/extensions/clip.py docs/_static/clip.gif``, and with
+``docs/_static/dashboard.png`` for a picture of a run that has ended.
 """
 
 from __future__ import annotations
@@ -13,12 +14,17 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import urlencode
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDTH, HEIGHT, SCALE = 1280, 720, 0.75
+STILL = {"width": 1440, "height": 900}
+"""Pixels of the picture."""
+QUERY = {"problem": "Welded beam design", "solver": "ZOSQP", "run.replicas": 8, "run.calls": 300}
+"""What the picture's page is opened with."""
 EVERY = 0.4
 """Seconds between two frames."""
 COLOURS = 255
@@ -80,8 +86,16 @@ def session(page: Page, clip: Clip) -> None:
     clip.film(4.0)
 
 
+def picture(page: Page, path: Path) -> None:
+    """Start a run, wait for its end, and write a picture of it with its plots, its design and its course."""
+    page.get_by_role("button", name="Start", exact=True).click(timeout=60_000)
+    page.get_by_text("finished", exact=True).first.wait_for(timeout=120_000)
+    page.wait_for_timeout(6000)  # strips and slice are computed meanwhile
+    Image.open(io.BytesIO(page.screenshot())).convert("RGB").save(path, optimize=True)
+
+
 def main(path: Path) -> None:
-    """Serve the dashboard, play the session, and write the clip."""
+    """Serve the dashboard, and write the clip of the session, or the picture of a run for a ``.png``."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -92,11 +106,18 @@ def main(path: Path) -> None:
             _wait_for(port)
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-                page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
-                page.goto(f"http://127.0.0.1:{port}/dashboard?problem=NonconvexQCQP&solver=ZOSPLM")
-                clip = Clip(page)
-                session(page, clip)
-                clip.write(path)
+                still = path.suffix == ".png"
+                page = browser.new_page(
+                    viewport=STILL if still else {"width": WIDTH, "height": HEIGHT}, color_scheme="light"
+                )
+                query = f"?{urlencode(QUERY)}" if still else ""
+                page.goto(f"http://127.0.0.1:{port}/dashboard{query}")
+                if still:
+                    picture(page, path)
+                else:
+                    clip = Clip(page)
+                    session(page, clip)
+                    clip.write(path)
                 browser.close()
         finally:
             server.terminate()
