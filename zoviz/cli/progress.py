@@ -142,8 +142,10 @@ def report(
         print(_short(str(run.best_design)))
         seconds = run.progress.seconds
         most = {word: int(getattr(result, name).max()) for name, word in COUNTED.items()}
-        counts = [f"{count:,} {word}" for word, count in most.items() if count or word == COUNTED["calls"]]
-        print(f"{', '.join(counts)} x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
+        calls = most.pop(COUNTED["calls"])  # a call's own sample is no news
+        counts = [f"{calls:,} oracle calls", *(f"{n:,} {word}" for word, n in most.items() if n not in (0, calls))]
+        each = f" in each of {run.replicas} replicas" if run.replicas > 1 else ""
+        print(f"{', '.join(counts)}{each}, {result.nit:,} iterations, {seconds:.2f} s")
         if run.answer is not None and run.answer.certainty is not None:
             print(run.answer.certainty)
         if certificate is not None:

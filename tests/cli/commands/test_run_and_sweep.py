@@ -30,6 +30,7 @@ def test_run_is_stored_and_told(zoviz: Callable[..., Told], folder: Path) -> Non
         assert whole["hits"] == {"gap 1e+09": stored.hits[0].calls.tolist()}
     plain = zoviz("run", *SMALL, "primal_step=1e-3", "estimator.smoothing_radius=1e-4")
     assert f"Best feasible point: f = {whole['best_fun']:.10g}\nx1 " in plain.out
+    assert " in each of 2 replicas, 20 iterations, " in plain.out
     assert " in " in plain.out.splitlines()[-1] and plain.out.splitlines()[-1].endswith("zoviz.db")
 
 

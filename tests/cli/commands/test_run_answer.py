@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def test_what_is_printed_agrees_with_minimize(name: str, zoviz: Callable[..., To
     assert told.code == FINE, told.err
     assert str(result.certainty) in told.out and f"f = {result.fun:.10g}" in told.out
     assert "objective " not in told.out, "the last iterate's value would contradict the answer's"
+    assert re.search(r"^\d+ oracle calls, \d+ iterations, ", told.out, re.MULTILINE), "a call's own sample is no news"
     with store(folder) as kept:
         (record,) = kept.runs()
     certified = zoviz("certify", record.id, "--trust", "answer_module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -307,9 +307,9 @@ class ZOSQP(LoopSolver):
         noisy, rough = ([starts for starts, is_rough in arms if is_rough == which] for which in (False, True))
         digits = [one.noisy.digits for one in replicas if one.noisy is not None and one.noisy.digits]
         what = f"have about {min(digits)} digit{'s' * (min(digits) > 1)}" if digits else "repeat but are rough"
-        notes = [f"values repeat exactly, so differences were used; {sum(runs)} runs."] if runs else []
-        notes += [f"values are noisy, so regression was used; {sum(noisy)} descents."] if noisy else []
-        notes += [f"values {what}, so regression; {sum(rough)} descents."] if rough else []
+        notes = [f"values repeat exactly, so differences were used; {_number(runs, 'run')}."] if runs else []
+        notes += [f"values are noisy, so regression was used; {_number(noisy, 'descent')}."] if noisy else []
+        notes += [f"values {what}, so regression was used; {_number(rough, 'descent')}."] if rough else []
         kept = [one.exact.run.interior for one in replicas if one.exact is not None]
         if outside := [interior.outside for interior in kept if interior is not None]:
             calls = f"{sum(outside)} call{'s were' if sum(outside) != 1 else ' was'}" if any(outside) else "no call was"
@@ -366,6 +366,11 @@ def _outputs(value: Evaluation) -> Array:
 def _freed(known: Known, oracle: Oracle) -> Known:
     """Return what is known with the variables alone that bounds do not fix."""
     return known._replace(points=known.points[:, Box.of(oracle.domain).variable])
+
+
+def _number(counts: Sequence[int], word: str) -> str:
+    """Return a sum with its word, in the singular or the plural."""
+    return f"{sum(counts)} {word}{'s' * (sum(counts) != 1)}"
 
 
 def _known_under(oracle: Oracle) -> KnownUnder:
