@@ -26,12 +26,13 @@ class Known(NamedTuple):
     """What is known of points (N, n) as a solver sees them: values (N, 1 + m), f first, and whether these are trusted.
 
     Those that are not trusted are shifted to agree with a fresh call at one of them: their differences may still tell
-    where to call next.
+    where to call next. Where the fresh values were those of the table to the bit, values ``repeat``.
     """
 
     points: Array
     values: Array
     trusted: bool
+    repeat: bool
 
 
 class PastPoints:
@@ -48,11 +49,13 @@ class PastPoints:
     trusted : bool
     shift : Array, shape (1 + m,)
         By how much the fresh value at ``best`` is larger; 0 before there is one.
+    repeat : bool
+        Whether it was the same to the bit.
     """
 
     def __init__(self, x: Array, values: Array) -> None:
         self.x, self.values, self.trusted = x, values, True
-        self.shift = np.zeros(values.shape[1])
+        self.shift, self.repeat = np.zeros(values.shape[1]), False
 
     @classmethod
     def of(cls, setting: Mapping[str, Any] | None, domain: Set, m: int | None = None) -> PastPoints | None:
@@ -107,6 +110,12 @@ class PastPoints:
     def compare(self, value: Array) -> None:
         """Take in the fresh value (1 + m,) at the best point."""
         self.shift = np.where(np.isfinite(value), value - self._at_best, 0.0)
+        self.repeat = self.repeats(self.best, value)
+
+    def repeats(self, x: Array | None, value: Array) -> bool:
+        """Return whether x (n,) is the best point, and a fresh value (1 + m,) there that of the table to the bit."""
+        known = x is not None and self.best is not None and np.array_equal(x, self.best)
+        return known and np.array_equal(value, self._at_best)
 
     def judge(self, noise: Array | float = 0.0, units: Units | None = None) -> bool:
         """Return whether the values are trusted, with noise of these standard deviations (1 + m,), in these units."""
@@ -123,15 +132,15 @@ class PastPoints:
         points, value = self.x, Evaluation(self.corrected[:, 0], self.corrected[:, 1:])
         if units is not None:
             points, value = units.inverse(points), units.value(value)
-        return Known(points, value.stacked, self.trusted)
+        return Known(points, value.stacked, self.trusted, self.repeat)
 
     def snapshot(self) -> dict[str, Any]:
         """Return what a fresh call has shown, as checkpoints hold it."""
-        return {"shift": self.shift.copy(), "trusted": self.trusted}
+        return {"shift": self.shift.copy(), "trusted": self.trusted, "repeat": self.repeat}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Take over a ``snapshot``."""
-        self.shift, self.trusted = snapshot["shift"].copy(), snapshot["trusted"]
+        self.shift, self.trusted, self.repeat = snapshot["shift"].copy(), snapshot["trusted"], snapshot["repeat"]
 
     @property
     def sentence(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from zoviz import BlackBox, Run
+from zoviz import BlackBox, Run, minimize
 from zoviz.core.types import Array
 
 N = 4
@@ -70,3 +72,32 @@ def test_fixed_variables_are_left_out() -> None:
     fixed[:, 3] = 0.25
     made = Run(problem, "ZOSQP", replicas=1, calls=40, past=(fixed, np.array([bowl(x) for x in fixed])))
     assert made.run().success[0]
+
+
+def test_models_have_the_calls_of_a_step_by_differences() -> None:
+    """A function whose minimum is far from all that is known: its models gain step after step."""
+    points: list[Array] = []
+
+    def far(x: Array) -> tuple[float, float]:
+        points.append(x.copy())
+        return float(((x - 5.0) ** 4).sum()), float(x[0] - 100.0)
+
+    problem = BlackBox(far, bounds=[(-10, 10)] * N, x0=[-0.5] * N, joint=True, m=1, noise="deterministic")
+    known = np.array([far(x) for x in X])
+    points.clear()
+    Run(problem, "ZOSQP", replicas=1, calls=20, past=(X, known)).run()
+    moved = [int((new != old).sum()) for old, new in pairwise(points[1:])]
+    assert moved[: N + 3] == [N] * (N + 2) + [1], "differences move one variable"
+
+
+def test_values_that_repeat_to_the_bit_need_no_further_call_at_the_start() -> None:
+    for factor, expected in ((1.0, 1), (1.0 + 1e-9, 4)):
+        points: list[Array] = []
+
+        def function(x: Array, points: list[Array] = points) -> tuple[float, float]:
+            points.append(x.copy())
+            return bowl(x)
+
+        known = X, values(factor)
+        minimize(function, [-0.5] * N, bounds=[(-1, 1)] * N, joint=True, method="ZOSQP", max_calls=60, past=known)
+        assert sum(np.allclose(x, points[0], rtol=0.0, atol=1e-12) for x in points[:8]) == expected

@@ -112,8 +112,7 @@ class Answering(RunObserver):
     ) -> None:
         self._problem, self._replicas, self._always = problem, replicas, always
         self.best, self._judge = BestPoint(tolerance, problem.domain), Judge(problem)
-        points = PastPoints.of(past, problem.domain)
-        self._past_start = None if points is None else points.best
+        self._past = PastPoints.of(past, problem.domain)
         self._limited, self._max_calls = max_calls is not None, sys.maxsize if max_calls is None else max_calls
         # A person's own class of problems has no word for a noise that nobody knows.
         self._own = cast("Simulation", problem) if problem.partial else None
@@ -222,7 +221,8 @@ class Answering(RunObserver):
         if isinstance(value, Failure) or not value.finite:
             raise start.no_value(self._problem, len(kept), value)
         noisy, calls = self._problem.contract != "deterministic", 0
-        if not (self._noise_is_known or self._max_calls < LEAST_BUDGET):
+        repeats = self._past is not None and self._past.repeats(place, value.stacked)
+        if not (self._noise_is_known or self._max_calls < LEAST_BUDGET or repeats):
             try:
                 again, made = self._values(np.repeat(place[None], REPEATS, axis=0))
             except BaseException:  # also Ctrl-C: the first value is not lost
@@ -243,7 +243,8 @@ class Answering(RunObserver):
         problem, streams, xi = self._problem, Streams(self._seed, 1), None
         most = start.tries(problem, (self._max_calls - REPEATS - RETREATS) // self._replicas)
         kept: list[tuple[Array, Evaluation | Failure, np.ndarray | None]] = []
-        starts = start.candidates(problem, Streams(self._seed, self._replicas), self._past_start)
+        first = None if self._past is None else self._past.best
+        starts = start.candidates(problem, Streams(self._seed, self._replicas), first)
         for x, new in islice(starts, min(self._max_calls, 1 + most)):
             if not new[0]:
                 continue

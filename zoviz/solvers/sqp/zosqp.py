@@ -68,12 +68,14 @@ class Replica:
             context = yield ANEW
             exact = Exact.start(space.start, self.first, context.settings.penalty, space.kept)
             around = ahead.around(exact.run, space.start, space)[: 0 if context.may_differ else context.parallel - 1]
-            values = yield "start", np.concatenate([space.start[None], around])
-            if not context.may_differ and np.array_equal(self.first, values[0]):
-                exact.ahead = exact.ahead.add(around, values[1:])
-                self.exact = exact
+            known, values = oracle.known, self.first[None]
+            if context.may_differ or known is None or not known.repeat:
+                values = yield "start", np.concatenate([space.start[None], around])
                 context.used = True
-                if (known := oracle.known) is not None:
+            if not context.may_differ and np.array_equal(self.first, values[0]):
+                exact.ahead = exact.ahead.add(around[: len(values) - 1], values[1:])
+                self.exact = exact
+                if known is not None:
                     context = yield from steps_by_models(exact, _freed(known, oracle), context, space)
             else:
                 both = np.stack([self.first, values[0]])
