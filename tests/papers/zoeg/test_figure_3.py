@@ -1,4 +1,4 @@
-"""Fig. 3 of paper zoeg: printed schedules, comparisons where a run never got there, and real steps on the feeder."""
+"""Fig. 3 of paper zoeg: printed schedules, one step for x and y, comparisons at equal calls, steps on the feeder."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ from zoviz.papers.zoeg.figure_3 import (
     CALLS,
     CONSTANT,
     DIMINISHING,
-    GRID,
+    FACTORS,
     ITERATIONS,
     PRINTED,
-    TUNED,
+    RANDOM,
     TWO_STEPS,
     FeederCourses,
+    at_the_end,
     converges,
-    is_faster,
+    grid,
+    instance,
+    is_nearer,
     solve,
     solver_of,
 )
-from zoviz.problems import ACLoadTracking
 from zoviz.solvers import ZOBCEG, ZOEG
 from zoviz.studies.experiment import Figures, Measured
 from zoviz.studies.verdict import Verdict
 
-RNG = np.random.default_rng(0)
+
+class FiveInstances(FeederCourses):
+    """With one start on each."""
+
+    __abstract = True
+    sizes = {"full": {**FeederCourses.sizes["full"], "replicas": 1}}
 
 
-def figures_of(**entries: tuple[list[float | None], float]) -> Measured:
-    return {
-        name.replace("_", " "): Figures({"entries": [values, values], "calls": calls})
-        for name, (values, calls) in entries.items()
-    }
+def figures_of(errors: list[float | None], calls: float = 4.0) -> Figures:
+    return {"error": errors, "calls": calls, "after": {"14": errors}}
 
 
 def test_schedules_are_the_printed_ones() -> None:
@@ -45,37 +49,51 @@ def test_schedules_are_the_printed_ones() -> None:
     assert np.isclose(constant.radius(0), 0.01 / 4000.0**1.1) and constant.radius(0) < 1e-5
 
 
-def test_who_never_got_there_took_its_budget_at_least() -> None:
+def test_methods_are_compared_by_instances_at_equal_calls_only() -> None:
+    few, many = [0.40, 0.41, 0.39, 0.42, 0.38], [0.30, 0.33, 0.31, 0.30, 0.32]
+    measured: Measured = {"block 20": figures_of(few, 42.0), "block 168": figures_of(many, 338.0)}
+    test = partial(is_nearer, FiveInstances(), CALLS, measured)
+    assert test("block 168", "block 20").verdict is Verdict.YES
+    assert test("block 20", "block 168").verdict is Verdict.NO, "the ablation, put in the method's place"
+    reason = is_nearer(FiveInstances(), ITERATIONS, measured, "block 168", "block 20").reason
+    assert reason == "unequal budgets: block 168 338, block 20 42"
+    lost: Measured = {**measured, "block 168": figures_of([None, *many[1:]], 338.0)}
+    assert is_nearer(FiveInstances(), CALLS, lost, "block 168", "block 20").verdict is not Verdict.YES
+
+
+def test_converged_is_below_the_level_on_the_instances() -> None:
+    one = FiveInstances()
+    assert converges(one, {"a": figures_of([0.01, 0.02, 0.03, 0.02, 0.01])}, "a").verdict is Verdict.YES
+    assert converges(one, {"a": figures_of([0.2, 0.21, 0.22, 0.2, 0.21])}, "a").verdict is Verdict.NO
+
+
+def test_every_method_has_as_many_settings_and_calls_with_one_step_and_with_two() -> None:
     experiment = FeederCourses()
-    measured = figures_of(block_20=([50.0, 51.0, 52.0], 42.0), block_168=([10.0, 11.0, 12.0], 338.0))
-    test = partial(is_faster, experiment, CALLS, 0)
-    assert (test(measured, "block 20", "block 168").margins > 0.0).all()
-    assert test(measured, "block 168", "block 20").reason == TWO_STEPS
-    assert len(set(is_faster(experiment, ITERATIONS, 0, measured, "block 168", "block 20").budgets.values())) == 2
-    seldom = figures_of(block_20=([1500.0, 1510.0, 1520.0], 42.0), block_168=([None, 99.0, 98.0], 338.0))
-    assert test(seldom, "block 168", "block 20").reason == "the budget ended too early to tell"
+    parts = [part for part in experiment.parts() if part not in PRINTED]
+    assert len(parts) == 2 * len(experiment.settings["iterations"])
+    for part in parts:
+        solvers = [solver_of(part, steps) for steps in grid(part)]
+        assert len({*grid(part)}) == len(FACTORS) == experiment.tuning().settings
+        assert all((primal == dual) != part.endswith(TWO_STEPS) for primal, dual in grid(part))
+        assert all(isinstance(solver, ZOEG if part.startswith(RANDOM) else ZOBCEG) for solver in solvers)
+        assert solvers[0].open_scales() == [], "every step is set, none is left to a rule"
+    calls = [
+        count * (4 if name == RANDOM else 2 * int(name[6:]) + 2)
+        for name, count in experiment.settings["iterations"].items()
+    ]
+    assert max(calls) < 1.02 * min(calls)
 
 
-def test_converged_is_below_the_level() -> None:
-    assert converges({"a": {"error": [0.01, 0.02, 0.03], "calls": 4.0}}, "a").verdict is Verdict.YES
-    assert converges({"a": {"error": [0.2, 0.21, 0.22], "calls": 4.0}}, "a").verdict is Verdict.NO
-
-
-def test_every_method_has_its_grid_and_budget() -> None:
-    experiment = FeederCourses()
-    assert list(GRID) == list(experiment.settings["iterations"]) and experiment.tuning().settings == 4
-    for method, (primal, dual) in GRID.items():
-        solver = solver_of(method, (primal[0], dual[0]))
-        assert len(primal) * len(dual) == 4 and isinstance(solver, ZOEG if method == TUNED else ZOBCEG)
-        assert solver.open_scales() == [], "every step is set, none is left to a rule"
-        assert method == TUNED or f"block {solver.estimator.block_size}" == method
+def test_the_end_of_a_run_is_its_last_tenth() -> None:
+    errors = np.arange(21.0)[:, None]
+    np.testing.assert_array_equal(at_the_end(errors), [19.5])
+    np.testing.assert_array_equal(at_the_end(errors[:3]), [2.0])
 
 
 def test_a_printed_schedule_keeps_iterates_off_the_ends_and_costs_a_call_more() -> None:
     pytest.importorskip("power_grid_model")
-    problem = ACLoadTracking(loads="drawn")
     plain, shrunk = (
-        solve(problem, solver_of(CONSTANT, (3e-6, 3e-6)), 3, 2, 0, schedule) for schedule in (None, PRINTED[CONSTANT])
+        solve(instance(0), solver_of(RANDOM, (3e-6, 3e-6)), 3, 2, 0, schedule) for schedule in (None, PRINTED[CONSTANT])
     )
     assert shrunk.calls == plain.calls + 1.0
     assert plain.errors.shape == shrunk.errors.shape == (4, 2)
@@ -85,9 +103,5 @@ def test_a_printed_schedule_keeps_iterates_off_the_ends_and_costs_a_call_more() 
 
 def test_larger_blocks_come_nearer_in_equally_many_iterations() -> None:
     pytest.importorskip("power_grid_model")
-    problem = ACLoadTracking(loads="drawn")
-    few, many = (
-        solve(problem, solver_of(name, (GRID[name][0][0], GRID[name][1][0])), 8, 2, 0).errors
-        for name in ("block 1", "block 20")
-    )
+    few, many = (solve(instance(0), solver_of(name, grid(name)[2]), 8, 2, 0).errors for name in ("block 1", "block 20"))
     assert (many[-1] < few[-1]).all() and (many[-1] < many[0]).all()
