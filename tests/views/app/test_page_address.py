@@ -41,6 +41,13 @@ def test_problem_solver_parameters_seed_and_budgets_come_back() -> None:
     assert query_of(RunForm()) == "?problem=Nonconvex+QCQP&solver=ZO-SPLM", "what is as usual is left out"
 
 
+@pytest.mark.parametrize("name", ["WeldedBeam", "welded beam", "welded+beam+design"])
+def test_an_address_may_name_a_class_in_any_spelling(name: str) -> None:
+    form = RunForm()
+    assert apply_query(form, f"?problem={name}&solver=zosqp") == []
+    assert (form.picker.problem_name, form.picker.solver_name) == ("Welded beam design", "ZOSQP")
+
+
 def test_what_an_address_should_not_say_is_left_out_and_told() -> None:
     form = RunForm()
     query = "?problem=Nonsense&solver=ZO-SPLM&solver.primal_step=-1&problem.n=many&run.seed=3&problem.__class__=1"

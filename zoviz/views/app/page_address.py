@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 import param
 
 from zoviz.core.errors import ZovizError
+from zoviz.core.registry import key
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.runs.stored_run import StoredRun
@@ -138,13 +139,10 @@ def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
         Whether all that the query does not name gets its default again, whatever the form had before.
     """
     values, complaints, picker = dict(parse_qsl(query.lstrip("?"))), list[str](), form.picker
-    problem, solver = values.get("problem"), values.get("solver")
-    if problem is not None and problem not in picker.problems:
-        complaints.append(_unknown("problem", problem))
-        problem = None
-    if solver is not None and solver not in picker.solvers:
-        complaints.append(_unknown("solver", solver))
-        solver = None
+    problem, solver = _title(values.get("problem"), picker.problems), _title(values.get("solver"), picker.solvers)
+    for kind, found in (("problem", problem), ("solver", solver)):
+        if kind in values and found is None:
+            complaints.append(_unknown(kind, values[kind]))
     if problem is not None or solver is not None:
         if not picker.pick(problem or picker.problem_name, solver):
             complaints.append(_unknown("solver", str(solver)))
@@ -181,6 +179,12 @@ def _set_kinds(picker: Picker, solver: Solver, values: Mapping[str, str], afresh
         if wanted is not kind:
             picker.set_kind(solver, name, wanted)
     return complaints
+
+
+def _title(name: str | None, offered: Mapping[str, Any]) -> str | None:
+    """Return the title of what is named by its title or its class, in any spelling; None where nothing is."""
+    known = {key(word): title for title, one in offered.items() for word in (type(one).__name__, title)}
+    return None if name is None else known.get(key(name))
 
 
 def _unknown(kind: str, title: str) -> str:

@@ -79,7 +79,7 @@ def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[lis
             groups[-1].append(line)
         else:
             groups.append([line])
-    labels, lowest = [], low
+    labels, lowest = list[Label](), low
     for group in groups:
         words = ", ".join(one.label for one in sorted((line[1] for line in group), key=lambda one: one.index or 0))
         height = float(np.mean([end.height for end, *_ in group]))
