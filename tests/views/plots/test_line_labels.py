@@ -23,10 +23,10 @@ def test_a_reference_beyond_the_axis_has_no_word() -> None:
 
 def test_a_word_stands_below_a_line_that_falls_but_not_on_the_axis() -> None:
     low, high = Series("a", "low"), Series("b", "high")
-    (lowest, highest), span = labels_of([(low, FALLING, "red"), (high, 1e3 * FALLING, "red")], log=True)
+    (lowest, highest), span = labels_of([(low, FALLING, "red"), (high, 1e5 * FALLING, "red")], log=True)
     assert (lowest.words, lowest.below) == ("low", False) and span > 8.0
     assert lowest.height > 10.0 * FALLING[-1], "above all of the line that the word is as wide as"
-    assert (highest.words, highest.below, round(highest.height, 6)) == ("high", True, 10.0)
+    assert (highest.words, highest.below, round(highest.height, 6)) == ("high", True, 1e3)
 
 
 def test_ends_that_are_near_have_one_label_and_one_line_alone_none() -> None:
@@ -44,4 +44,8 @@ def test_a_line_that_stops_early_has_no_word_at_a_height_that_is_past() -> None:
 def test_words_that_stand_above_their_lines_are_clear_of_each_other() -> None:
     lines = [(Series("a", "measured"), FALLING, "red"), (BOUND, np.full(60, 1.0), "grey")]
     (low, high), span = labels_of(lines, log=True)
-    assert np.log10(high.height / low.height) >= 0.069 * span
+    assert np.log10(high.height / low.height) >= 0.089 * span
+    upper = (Series("b", "theory"), 12.0 * FALLING, "red")
+    (low, high), span = labels_of([lines[0], upper], log=True)
+    assert (high.words, high.below) == ("theory", False)
+    assert np.log10(high.height / low.height) >= 0.089 * span, "one that would stand below its line, too"

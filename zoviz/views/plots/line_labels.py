@@ -15,6 +15,8 @@ NEAR = 0.07
 """Share of the range of a run's lines within which their ends have one label."""
 _LOW = 0.12
 """Share of it above its lowest end within which a label below would stand on the axis."""
+_WORD = 0.09
+"""Share of it that the letters of a word are high on a small plot."""
 _WHOLE = 0.95
 """Share of the rows up to which a line has to go for its end to be named."""
 _MOVED = 0.02
@@ -79,15 +81,15 @@ def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[lis
             groups[-1].append(line)
         else:
             groups.append([line])
-    labels, lowest = list[Label](), low
+    labels, top = list[Label](), -np.inf
     for group in groups:
         words = ", ".join(one.label for one in sorted((line[1] for line in group), key=lambda one: one.index or 0))
         height = float(np.mean([end.height for end, *_ in group]))
         below = group[0][0].fell and height - low > _LOW * span
         height = height if below else max(height, *(end.highest for end, *_ in group if end.fell), height)
-        if labels and not below:  # clear of the one below it
-            height = max(height, lowest + NEAR * span)
-        lowest = height
+        if height - below * _WORD * span < top:  # clear of the word under it
+            height, below = max(height, top), False
+        top = height if below else height + _WORD * span
         labels.append(Label(10.0**height if log else height, words, below))
     return labels, span
 
