@@ -6,6 +6,8 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from zoviz.core.types import Array
 from zoviz.runs.references import Reference, order
 from zoviz.studies.experiment import (
@@ -54,7 +56,7 @@ class RateExperiment(Experiment):
     """An experiment whose parts are a method on a case at one T, measured on paired replicas.
 
     A subclass defines ``rates`` and ``values``; the settings have ``horizons``, and ``instances`` where measures are of
-    several, whose replicas then stand beside each other: the unit is the instance.
+    several, whose replicas then stand beside each other: the unit is the instance. ``values_on`` is of one of them.
     """
 
     __abstract = True
@@ -67,13 +69,25 @@ class RateExperiment(Experiment):
     """Whether one run to the largest T has the measures of all: its steps do not depend on T. ``values`` is then called
     for the largest T alone and returns measures (horizons, R)."""
 
+    first_seed: ClassVar[int | None] = None
+    """Of the instances that are recorded; None where no instance is drawn."""
+
     def rates(self) -> list[Rate]:
         """Return the claims."""
         raise NotImplementedError
 
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return what ``values`` does of one instance."""
+        raise NotImplementedError
+
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the measures (R,) of a method on a case at one T, or (horizons, R) of all T, by name."""
-        raise NotImplementedError
+        every = [self.values_on(seed, case, method, horizon) for seed in self.seeds(f"{case} / {method} / {horizon}")]
+        return {name: np.concatenate([one[name] for one in every], axis=-1) for name in every[0]}
+
+    def seeds(self, part: str) -> tuple[int, ...]:
+        """Return the seeds of the instances, which those of the runs are, too."""
+        return super().seeds(part) if self.first_seed is None else self.instance_seeds(self.first_seed)
 
     def methods(self, case: str) -> list[str]:
         """Return the methods of a case, each once."""

@@ -20,7 +20,7 @@ from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
 from zoviz.oracle import Oracle
 from zoviz.papers.rate_experiment import Rate, RateExperiment
-from zoviz.papers.sogd.theorem_3_6 import NOISE, RECURSION, WEIGHTS_1
+from zoviz.papers.sogd.theorem_3_6 import FIRST_SEED, NOISE, RECURSION, WEIGHTS_1
 from zoviz.problems import QuadraticBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.solvers import ZOGD, Solver, ZORecursiveGD
@@ -63,13 +63,14 @@ def solver_for(method: str, horizon: int) -> Solver:
 class Remark44(RateExperiment):
     """Remark 4.4's rate without a leader, and that of the methods it is compared with."""
 
+    first_seed = FIRST_SEED
     title = "sogd Remark 4.4"
     subject = "Later squared gradients of the single-level form against rounds, beside ZO-GD"
     printed = "Bounds: T^(-2/3) for the recursive directions, T^(-1/2) for Roy et al. and Guan et al."
-    protocol = "QuadraticBilevel with a leader at rest, d = 8, noise 1, no drift, eight directions; nothing is tuned."
+    protocol = "QuadraticBilevel with a leader at rest, d = 8, drawn instances, noise 1, no drift, eight directions."
     sizes = {
-        "quick": {"horizons": [30, 120], "replicas": 4},
-        "full": {"horizons": [100, 400, 1600], "replicas": 20},
+        "quick": {"horizons": [100, 400], "instances": 2, "replicas": 2},
+        "full": {"horizons": [100, 174, 303, 528, 919, 1600], "instances": 6, "replicas": 8},
     }
 
     def rates(self) -> list[Rate]:
@@ -85,8 +86,8 @@ class Remark44(RateExperiment):
             Rate(place, "ZO-GD's regret falls as T^(-1/2)", case, LATER_SLOPES, -0.5, ONE_SAMPLE, ""),
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the later squared gradients of a method."""
-        problem = QuadraticBilevel(n=SIZE, d=SIZE, drift="none", sampling_noise=NOISE, seed=self.seed())
+        problem = QuadraticBilevel(n=SIZE, d=SIZE, drift="none", sampling_noise=NOISE, seed=seed)
         solver = solver_for(method, horizon)
-        return {LATER_SLOPES: later_slopes(solver, problem, horizon, self.settings["replicas"], self.seed())}
+        return {LATER_SLOPES: later_slopes(solver, problem, horizon, self.settings["replicas"], seed)}

@@ -66,6 +66,7 @@ class RegretsOfInstances(RateExperiment):
     __abstract = True
 
     anytime = True
+    first_seed = FIRST_SEED
 
     def instance(self, case: str, seed: int) -> OnlineBilevel:
         """Return an instance of a case."""
@@ -75,18 +76,10 @@ class RegretsOfInstances(RateExperiment):
         """Return a method."""
         raise NotImplementedError
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the later regrets (horizons, instances times replicas) of a method."""
-        size = self.settings
-        every = [
-            later_regrets(self.solver(method), self.instance(case, seed), size["horizons"], size["replicas"], seed)
-            for seed in self.instance_seeds(FIRST_SEED)
-        ]
-        return {LATER_REGRET: np.concatenate(every, axis=1)}
-
-    def seeds(self, part: str) -> tuple[int, ...]:
-        """Return the seeds of the instances, which those of the runs are, too."""
-        return self.instance_seeds(FIRST_SEED)
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the later regrets (horizons, R) of a method."""
+        problem, horizons = self.instance(case, seed), self.settings["horizons"]
+        return {LATER_REGRET: later_regrets(self.solver(method), problem, horizons, self.settings["replicas"], seed)}
 
 
 class Theorem36(RegretsOfInstances):

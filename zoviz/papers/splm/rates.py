@@ -61,6 +61,7 @@ def residuals(solver: Solver, problem: ConcaveNormal, iterations: int) -> Array:
 class Residuals(RateExperiment):
     """Theorem 1 and Table 1: the residual of four methods against iterations."""
 
+    first_seed = FIRST_SEED
     title = "splm Theorem 1"
     subject = "Mean of the squared residual of stationarity of ZO-SPLM and three others against iterations T"
     printed = (
@@ -93,17 +94,14 @@ class Residuals(RateExperiment):
             for name, power in OTHERS.items()
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the means over the first T iterations of the squared residuals, (horizons, instances)."""
-        out, horizons = [], self.settings["horizons"]
-        for seed in self.instance_seeds(FIRST_SEED):
-            problem = ConcaveNormal(seed=seed)
-            solver = solver_of(method.split(",")[0], problem, 1 if method == ONE else SIZE**2)
-            if method == AT_ONCE:
-                solver.set("proximal_step", 1.0)
-            squares = residuals(solver, problem, horizon)
-            out.append([squares[:T].mean() for T in horizons])
-        return {RESIDUAL: np.array(out).T}
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the means over the first T iterations of the squared residuals, (horizons, 1)."""
+        problem = ConcaveNormal(seed=seed)
+        solver = solver_of(method.split(",")[0], problem, 1 if method == ONE else SIZE**2)
+        if method == AT_ONCE:
+            solver.set("proximal_step", 1.0)
+        squares = residuals(solver, problem, horizon)
+        return {RESIDUAL: np.array([[squares[:T].mean()] for T in self.settings["horizons"]])}
 
     def cost(self, case: str, method: str) -> float:
         """Return the values that an iteration asks for, over those of one of ZO-SPLM."""
@@ -114,6 +112,7 @@ class Residuals(RateExperiment):
 class Directions(RateExperiment):
     """Theorem 1: the residual after equally many iterations against n, with k of order n^2."""
 
+    first_seed = FIRST_SEED
     title = "splm Theorem 1, k"
     subject = "Mean of the squared residual of ZO-SPLM over a number of iterations, against n"
     printed = "k >= c n^2 C_0 directions serve at every n: with them iterations do not grow with n; no figures."
@@ -135,12 +134,9 @@ class Directions(RateExperiment):
             Rate("Theorem 1", f"(ours) {says}, with k = 5 n", "against n", SHARE, 0.0, LINEAR, CONSTANT),
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the shares (instances,) with n variables."""
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the share (1,) with n variables."""
         directions = {SQUARE: horizon**2, LINEAR: 5 * horizon, CONSTANT: 5}[method]
-        out = []
-        for seed in self.instance_seeds(FIRST_SEED):
-            problem = ConcaveNormal(n=horizon, seed=seed)
-            squares = residuals(solver_of(OURS, problem, directions), problem, self.settings["iterations"])
-            out.append(squares.mean() / squares[0])
-        return {SHARE: np.array(out)}
+        problem = ConcaveNormal(n=horizon, seed=seed)
+        squares = residuals(solver_of(OURS, problem, directions), problem, self.settings["iterations"])
+        return {SHARE: squares.mean(keepdims=True) / squares[0]}
