@@ -104,3 +104,12 @@ def test_without_parallel_calls_or_with_replicas_nothing_is_ahead() -> None:
             batch = made.ask()
             made.tell(batch, *zip(*(joint(x) for x in batch.x), strict=True))
     assert len(counts) > 20 and not any(counts)
+
+
+def test_the_start_is_called_by_all_workers_at_once_where_it_will_be_called_again() -> None:
+    made = session(8)
+    batch, early = made.ask(), made.ahead()
+    assert len(batch.ids) == 1 and len(early.ids) == 8
+    assert (early.x == batch.x).all()
+    noisy = AskTell(BlackBox(joint, bounds=[(-2, 2)] * N, x0=np.full(N, 0.4), joint=True, m=1), ZOSQP(parallel_calls=8))
+    assert len(noisy.ask().ids) == 1 and not len(noisy.ahead().ids), "nobody has said that values differ"

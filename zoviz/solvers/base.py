@@ -182,6 +182,10 @@ class Solver(PublishedForm, Tuning, Theory):
         """
         return None
 
+    def start_repeats(self, oracle: Oracle) -> int:
+        """Return how often a lone replica's start is sure to be called again: workers begin with these calls."""
+        return 0
+
     def verifies(self, state: Any) -> bool:
         """Return whether, under noise, the point that is reported was chosen by repeated calls of the solver's own."""
         return False

@@ -108,8 +108,12 @@ def refuse_outside(problem: Problem, h: Array) -> None:
         )
 
 
-def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | None) -> tuple[Array, str]:
+def defined(
+    problem: Problem, oracle: Oracle, streams: Streams, calls: int | None, repeats: int = 0
+) -> tuple[Array, str]:
     """Return starts (R, n) in the user's units, with values where any are found, and a sentence on those replaced.
+
+    With the first of them so many ``repeats`` are announced.
 
     Raises
     ------
@@ -126,6 +130,8 @@ def defined(problem: Problem, oracle: Oracle, streams: Streams, calls: int | Non
             return x0, ""
     if not problem.partial:
         return x0, ""
+    if repeats:
+        oracle.announce(np.tile(x0, (repeats, 1)))
     missing, tried = np.ones(len(x0), dtype=bool), np.zeros(len(x0), dtype=np.int64)
     try:
         for x, new in chain([(x0, everyone)], islice(starts, tries(problem, calls))):

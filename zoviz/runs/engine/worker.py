@@ -315,7 +315,7 @@ class Worker(RunHistory):
             oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
             self.oracle.account.keep(int(self.noise.watching))  # for the check before the end
             try:
-                x0, moved = start.defined(self.problem, oracle, self.streams, calls)
+                x0, moved = start.defined(self.problem, oracle, self.streams, calls, self.solver.start_repeats(oracle))
                 self.opening += [moved] if moved else []
                 self.oracle.begin_at(x0)
                 if self.problem.scaled:

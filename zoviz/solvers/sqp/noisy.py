@@ -64,6 +64,19 @@ class Basin(NamedTuple):
     length: Array
 
 
+def replicates(budget: int, c: SQPConstants) -> int:
+    """Return the number of calls at the start that tell the noise."""
+    return int(np.clip(budget // 15, *c.replicates))
+
+
+def first_design(context: StepContext, space: Space) -> Array:
+    """Return points (q, n) of the first design, with which workers begin while the noise is measured."""
+    if context.parallel == 1 or context.common or not context.may_differ:
+        return np.empty((0, space.n))
+    count = int(space.constants.ahead * context.parallel)
+    return design(space.start, space.constants.first_radius, count, space, context.generator)
+
+
 @dataclass
 class Noisy:
     """The noisy arm: what its calls gave, its present descent, and the point to be returned.
@@ -141,7 +154,7 @@ class Noisy:
         archive = archives.empty(box.n, values[0], c)
         for batch in np.split(np.arange(len(points)), len(points) if context.common else 1):  # of a sample each
             archive, _ = archives.add(archive, points[batch], values[batch], context.common)
-        repeats = max(0, int(np.clip(context.budget // 15, *c.replicates)) - len(points))
+        repeats = max(0, replicates(context.budget, c) - len(points))
         value = archive.means[0] if len(archive.means) else values[0]
         several, outputs = not box.kept.any and context.budget >= c.several_starts * (box.n + 1), values.shape[1]
         nowhere = Descent.start(points[0], outputs - 1, c.first_radius, 1.0, several, 0)
@@ -157,9 +170,7 @@ class Noisy:
         """Ask for values: at the start, then of designs and trials of descents, then of the candidates of races."""
         if self.repeats:  # the noise at the start
             context = yield ANEW
-            replicates = np.tile(self.x, (self.repeats, 1))
-            points = np.concatenate([replicates, self._fill(replicates, self.x, context, box)])
-            yield from self._call("replicate", points, context, box, self.x)
+            yield from self._call("replicate", np.tile(self.x, (self.repeats, 1)), context, box, self.x)
             self._learn_start(box, known_under)
         context = None
         while not self.racing:  # descents, each of designs and trials
@@ -228,12 +239,12 @@ class Noisy:
     def _fill(self, points: Array, centre: Array, context: StepContext, box: Space) -> Array:
         """Return points (k, n) of a design that fill the batch of points (q, n) where calls are parallel.
 
-        Those of the last batches come first, the others are around a centre (n,): that of the next design, should the
-        trial be accepted.
+        The older half of the points ahead comes first, and more of them if need be; the others are around a centre
+        (n,): that of the next design, should the trial be accepted.
         """
         room = 0 if context.common else min(-len(points) % context.parallel, max(0, context.left - len(points)))
-        known = self._due(room, context)
-        if room == len(known):
+        known = self._due(max(room, len(self.ahead) // 2), context)
+        if room <= len(known):
             return known
         space = self._space(box)
         new = design(centre, self.descent.spread, room - len(known), space, context.generator)
@@ -252,9 +263,9 @@ class Noisy:
         and these come with the next ones.
         """
         c = box.constants
-        more = int(c.ahead * context.parallel) - len(self.ahead)
-        too_late = context.left < len(batch) + more + context.parallel + self._reserve(context)
-        if context.parallel == 1 or context.common or len(self.best) or too_late or more <= 0:
+        room = context.left - len(batch) - context.parallel - self._reserve(context)
+        more = min(int(c.ahead * context.parallel) - len(self.ahead), room)
+        if context.parallel == 1 or context.common or len(self.best) or more <= 0:
             return batch[:0]
         onwards = box.clip(centre + c.lead * (centre - self.descent.centre))
         return design(onwards, self.descent.spread, more, self._space(box), context.generator)
@@ -427,9 +438,9 @@ class Noisy:
         count, repeats = descent.design_calls(self.archive, context, space)
         if len(self.quantum):
             count, repeats = count * repeats, 1
-        if not context.common:
+        if len(self.best) and not context.common:  # nothing is ahead that workers could do meanwhile
             count += -(count * repeats) % context.parallel // repeats
-        due = self._due(count * repeats, context)
+        due = self._due(max(count * repeats, len(self.ahead) // 2), context)
         count = max(1, count - descent.nearby(due, space) // repeats)
         points = design(descent.centre, descent.spread, count, space, context.generator)
         points = self._within(points, space)

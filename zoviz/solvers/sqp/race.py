@@ -139,11 +139,13 @@ class Race(NamedTuple):
     def calls(self, left: int, parallel: int = 1) -> Array:
         """Return the points (q, n) of a race's next round: half of the calls left, shared among the live candidates.
 
-        Where so many calls are ``parallel``, they are at least these.
+        Where so many calls are ``parallel``, they are at least two for each worker, and all where fewer would be left
+        than there are workers: each round waits for its slowest call.
         """
         alive = np.flatnonzero(self.alive)
-        repeats = min(left, max(left // 2, parallel)) // len(alive)
-        if repeats < 2:
+        count = left // 2 if parallel == 1 else max(left // 2, 2 * parallel)
+        repeats = min(left, count) // len(alive)
+        if repeats < 2 or left - count < parallel - 1:
             return np.tile(self.points[alive], (left // len(alive) + 1, 1))[:left]
         return np.repeat(self.points[alive], repeats, axis=0)
 

@@ -27,7 +27,7 @@ from zoviz.solvers.sqp.constants import STANDARD, SQPConstants
 from zoviz.solvers.sqp.exact import Exact
 from zoviz.solvers.sqp.kept_rows import KeptRows
 from zoviz.solvers.sqp.known import steps_by_models
-from zoviz.solvers.sqp.noisy import KnownUnder, Noisy
+from zoviz.solvers.sqp.noisy import KnownUnder, Noisy, first_design, replicates
 from zoviz.solvers.sqp.situation import Settings, Space, StepContext, space_of
 from zoviz.solvers.theory import Info
 
@@ -68,9 +68,9 @@ class Replica:
             context = yield ANEW
             exact = Exact.start(space.start, self.first, context.settings.penalty, space.kept)
             around = ahead.around(exact.run, space.start, space)[: 0 if context.may_differ else context.parallel - 1]
-            known, values = oracle.known, self.first[None]
+            known, values, early = oracle.known, self.first[None], first_design(context, space)
             if context.may_differ or known is None or not known.repeat:
-                values = yield "start", np.concatenate([space.start[None], around])
+                values = yield "start", np.concatenate([space.start[None], around]), early
                 context.used = True
             if not context.may_differ and np.array_equal(self.first, values[0]):
                 exact.ahead = exact.ahead.add(around[: len(values) - 1], values[1:])
@@ -80,6 +80,7 @@ class Replica:
             else:
                 both = np.stack([self.first, values[0]])
                 self.noisy = Noisy.start(np.tile(space.start, (2, 1)), both, context, space)
+                self.noisy.ahead = early
         if self.exact is not None:
             context = yield from self.exact.loop(space, oracle.quantum, context)
             self.noisy, self.exact = self._without_differences(self.exact, context, space, oracle), None
@@ -224,6 +225,13 @@ class ZOSQP(LoopSolver):
         label="Parallel calls",
         doc="Number of parallel calls. Batches are filled to a multiple of it with calls that may be needed next.",
     )
+
+    def start_repeats(self, oracle: Oracle) -> int:
+        """Return the number of calls at the start that tell the noise, where it is declared and calls are parallel."""
+        parallel = self.parallel_calls > 1 and len(oracle.calls) == 1 and not oracle.problem.keeps_rows
+        if not parallel or oracle.contract != "independent":
+            return 0
+        return replicates(int(min(oracle.remaining[0], 10**6)), self.table)
 
     def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""
