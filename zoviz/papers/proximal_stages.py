@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from zoviz.papers.concave_normal import ConcaveNormal
 from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.columns import STATIONARITY
+from zoviz.runs.engine.columns import ITERATION, STATIONARITY
 from zoviz.runs.run import Run
 from zoviz.solvers import ProximalPoint, Solver
 
@@ -24,12 +24,13 @@ CASES: Mapping[str, type[Problem]] = {CONCAVE: ConcaveNormal, BENT: NonconvexQCQ
 RESIDUAL = "residual"
 
 
-def residual(problem: Problem, solver: Solver, seed: int, iterations: int) -> float:
-    """Return the residual at the end of a run over the one at its start; NaN where the run diverges."""
-    run = Run(problem=problem, solver=solver, seed=seed, iterations=iterations)
+def residuals(problem: Problem, solver: Solver, seed: int, horizons: Sequence[int]) -> Array:
+    """Return the residuals (horizons,) after iterations of a run over its start's; NaN once it has diverged."""
+    run = Run(problem=problem, solver=solver, seed=seed, iterations=horizons[-1])
     run.run()
     values = run.trace[STATIONARITY][:, 0]
-    return float(values[-1] / values[0]) if run.result.nit == iterations else np.nan
+    after = dict(zip(run.trace[ITERATION].tolist(), (values / values[0]).tolist(), strict=True))
+    return np.array([after.get(T, np.nan) if T <= run.result.nit else np.nan for T in horizons])
 
 
 class StagesExperiment(RateExperiment):
@@ -43,6 +44,7 @@ class StagesExperiment(RateExperiment):
 
     place: ClassVar[str]
     inner: ClassVar[Mapping[str, tuple[float, Any]]]
+    anytime = True
 
     def rates(self) -> list[Rate]:
         """Return a claim for every method and case, beside the method without stages."""
@@ -61,7 +63,7 @@ class StagesExperiment(RateExperiment):
         ]
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the residuals (instances,) after T steps, as shares of the first."""
+        """Return the residuals (horizons, instances) after every T, as shares of the first."""
         name, _, how = method.partition(" ")
         out = []
         for seed in self.instance_seeds(FIRST_SEED):
@@ -69,5 +71,5 @@ class StagesExperiment(RateExperiment):
             solver = self.inner[name][1]()
             if how == "in stages":
                 solver = ProximalPoint(inner=solver)
-            out.append(residual(problem, solver, seed, horizon))
-        return {RESIDUAL: np.array(out)}
+            out.append(residuals(problem, solver, seed, self.settings["horizons"]))
+        return {RESIDUAL: np.stack(out, axis=1)}

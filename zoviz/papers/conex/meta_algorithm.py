@@ -29,7 +29,7 @@ class MetaAlgorithm(StagesExperiment):
     )
     sizes = {
         "quick": {"cases": [CONCAVE], "horizons": [100, 400], "instances": 3},
-        "full": {"cases": [CONCAVE, BENT], "horizons": [100, 400, 1600], "instances": 8},
+        "full": {"cases": [CONCAVE, BENT], "horizons": [100, 180, 300, 520, 920, 1600], "instances": 8},
     }
     place = "Proposition 3.1"
     inner = {OURS: (-1.0 / 3.0, _published)}

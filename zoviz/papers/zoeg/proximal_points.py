@@ -34,7 +34,7 @@ class ProximalPoints(StagesExperiment):
     )
     sizes = {
         "quick": {"cases": [CONCAVE], "horizons": [100, 400], "instances": 3},
-        "full": {"cases": [CONCAVE, BENT], "horizons": [100, 400, 1600], "instances": 8},
+        "full": {"cases": [CONCAVE, BENT], "horizons": [100, 180, 300, 520, 920, 1600], "instances": 8},
     }
     place = "Remark on proximal points"
     inner = {"ZOEG": (-1.0 / 3.0, _random), "ZOCEG": (-1.0 / 2.0, _coordinates)}
