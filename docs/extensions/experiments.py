@@ -69,8 +69,9 @@ DRAWS = Path(__file__).parents[1] / "papers" / "draws"
 _DRAWS = """# Other seeds and other instances
 
 For people who ask what a verdict would have been with other random numbers: experiments that were measured again, by
-the command in each row, with seeds and instances that no recorded result has. They were chosen before any result was
-seen. A claim counts where its recorded verdict is *reproduced* or *not reproduced*; where it cannot be decided now, it
+the command in each row, with seeds and instances that no recorded result has. They are experiments that take little
+time and whose recorded claims are decided, not a random sample: some have several draws here, and larger ones have
+none. A claim counts where its recorded verdict is *reproduced* or *not reproduced*; where it cannot be decided now, it
 is neither held nor turned.
 
 | Command | Decided | Held | Turned | Undecided now |

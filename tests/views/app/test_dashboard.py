@@ -31,14 +31,14 @@ class Unmeasurable(NonconvexQCQP):
 
 
 def message(page: Dashboard) -> str:
-    page.look()
+    page.refresh()
     return page.status_bar.message
 
 
 def test_a_run_whose_measures_raise_ends_as_failed_with_its_sentence_and_start_is_open_again() -> None:
     page = Dashboard(Unmeasurable(n=4), ZOSPLM(primal_step=1e-3))
     page.controller.start()
-    until(lambda: page.look() or not page.controller.active)
+    until(lambda: page.refresh() or not page.controller.active)
     assert page.controller.status == "failed" and "the meter has no battery" in message(page)
     buttons = page.buttons.buttons
     assert not buttons["start"].disabled and buttons["stop"].disabled and buttons["start"].label == "Start"
@@ -106,10 +106,10 @@ def test_undo_puts_changes_back_from_the_last_to_the_first() -> None:
             run.set({name: value})
             until(lambda before=before: len(run.journal) > before)
         for name, value, left in (("dual_step", 1e-2, True), ("primal_step", 1e-3, False)):
-            until(lambda: page.look() or not undo.disabled)
+            until(lambda: page.refresh() or not undo.disabled)
             page.controller.undo()
-            until(lambda name=name, value=value: page.look() or run.solver.get(name) == value)
-            until(lambda left=left: page.look() or undo.disabled is not left)
+            until(lambda name=name, value=value: page.refresh() or run.solver.get(name) == value)
+            until(lambda left=left: page.refresh() or undo.disabled is not left)
         assert [change.new for change in run.journal] == [2e-3, 3e-2, 1e-2, 1e-3]
         page.controller.undo()
         assert len(run.journal) == 4, "there is nothing more to put back"

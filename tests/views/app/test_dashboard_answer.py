@@ -19,8 +19,8 @@ def test_the_pages_card_and_verdict_agree_with_minimize(name: str) -> None:
     page.form.settings.param.update(seed=SEED, calls=CALLS)
     assert page.form.settings.stop_when == "confident" and page.form.settings.replicas == 1
     page.controller.start()
-    until(lambda: page.look() or not page.controller.active)
-    page.look()
+    until(lambda: page.refresh() or not page.controller.active)
+    page.refresh()
     run, card = page.controller.run, page.best_design
     assert run is not None and card.design is not None and run.ending is result.status
     np.testing.assert_array_equal([*card.design.x, card.design.f, *card.design.h], [*result.x, result.fun, *result.h])

@@ -19,7 +19,7 @@ from panel.io.state import set_curdoc
 
 from helpers.waiting import until
 from zoviz import Run
-from zoviz.core.threads import look_queue
+from zoviz.core.threads import refresh_queue
 from zoviz.core.threads.rests import RESTS
 from zoviz.problems import LoadTracking
 from zoviz.runs.engine.stopping import RunStatus
@@ -88,7 +88,7 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
     try:
         assert order[0] == "button" and not {"list", "counters"} & set(order)
         for _ in range(200):
-            dashboard.look()
+            dashboard.refresh()
             if "list" in order:
                 break
         assert {"list", "counters"} <= set(order)
@@ -113,13 +113,13 @@ def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypa
     assert isinstance(run, Run)
     run.wait()
     with set_curdoc(document):
-        dashboard.look_if_due()
+        dashboard.refresh_if_due()
         assert order == ["status"], "finished"
         unsent = True
-        dashboard.look_if_due()
+        dashboard.refresh_if_due()
         assert order == ["status"], "a button's change is deferred"
         unsent = False
-        dashboard.look_if_due()
+        dashboard.refresh_if_due()
     assert order == ["status", "lines"]
 
 
@@ -131,7 +131,7 @@ def test_a_look_that_has_something_to_say_draws_the_lines_all_the_same(monkeypat
     monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: bool(unsent))
     monkeypatch.setattr(dashboard, "draw", lambda *limits: drawn.append("lines") or True)
     with set_curdoc(document):
-        dashboard.look_if_due()
+        dashboard.refresh_if_due()
     assert (unsent, drawn) == (["counters"], ["lines"])
 
 
@@ -164,17 +164,17 @@ def paused_run(dashboard: Dashboard) -> Run:
 def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
     dashboard, document, drawn = Dashboard(LoadTracking(n=5), ZOCEG()), Document(), []
     monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: False)
-    monkeypatch.setattr(look_queue, "SHARE", float("inf"))  # however long a look takes here
+    monkeypatch.setattr(refresh_queue, "SHARE", float("inf"))  # however long a look takes here
     monkeypatch.setattr(dashboard_module, "PERIOD", 1e9)
     run = paused_run(dashboard)
     try:
         with set_curdoc(document):
-            dashboard.look_if_due()  # of the buttons
+            dashboard.refresh_if_due()  # of the buttons
             monkeypatch.setattr(dashboard, "draw", lambda *limits: drawn.append(1) or True)
             if not steps:
                 monkeypatch.setattr(type(run.trace), "__len__", lambda trace: 1)
             for _ in range(4):
-                dashboard.look_if_due()
+                dashboard.refresh_if_due()
         assert len(drawn) == (1 if steps else 4)
     finally:
         dashboard.controller.stop()
@@ -190,7 +190,7 @@ def test_lists_and_the_room_wait_for_the_first_lines_but_not_for_long(
     monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: False)
     monkeypatch.setattr(dashboard_module, "FIRST_LINES", patience)
     monkeypatch.setattr(dashboard_module, "OPENING", patience)
-    monkeypatch.setattr(look_queue, "SHARE", float("inf"))  # however long a look takes here
+    monkeypatch.setattr(refresh_queue, "SHARE", float("inf"))  # however long a look takes here
     monkeypatch.setattr(dashboard.run_list, "update", lambda: drawn.append("list"))
     with set_curdoc(document):
         pn.panel(dashboard)  # as on a page: from now on it looks at its runs
@@ -201,10 +201,10 @@ def test_lists_and_the_room_wait_for_the_first_lines_but_not_for_long(
             with monkeypatch.context() as start:
                 start.setattr(type(run.trace), "__len__", lambda trace: 1)
                 for _ in range(4):
-                    dashboard.look_if_due()
+                    dashboard.refresh_if_due()
                 waits = not drawn and dashboard.rooms.open != "run"
             for _ in range(20):  # plots come two at a time
-                dashboard.look_if_due()
+                dashboard.refresh_if_due()
         assert waits == (patience > 0.0)
         assert (bool(drawn), dashboard.rooms.open) == (True, "run")
     finally:
@@ -262,5 +262,5 @@ def test_lists_and_pictures_come_as_the_time_of_a_look_allows(monkeypatch: pytes
 def test_runs_rest_while_a_page_shows_what_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
     page, seen = Dashboard(LoadTracking(n=5), ZOCEG()), list[bool]()
     monkeypatch.setattr(page, "tell", lambda: seen.append(RESTS.due))
-    page.look_if_due()
+    page.refresh_if_due()
     assert seen == [True] and not RESTS.due

@@ -74,7 +74,7 @@ def test_a_click_starts_a_set_up_and_shows_its_run(page: Dashboard) -> None:
     press(page, 0)
     assert page.controller.run is run and "still in progress" in page.controller.error
     page.controller.stop()
-    until(lambda: page.look() or not page.controller.active)
+    until(lambda: page.refresh() or not page.controller.active)
 
 
 def test_a_problem_of_ones_own_and_an_address_that_names_one_need_no_gallery() -> None:

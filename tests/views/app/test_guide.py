@@ -14,7 +14,7 @@ from zoviz.views.app.guide import KEYS, TOUR, Guide
 
 
 def status(page: Dashboard) -> Any:
-    page.look()
+    page.refresh()
     return page.controller.status
 
 

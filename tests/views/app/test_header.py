@@ -64,7 +64,7 @@ def test_figures_are_drawn_as_light_or_dark_as_the_page(header: Header) -> None:
 
 def test_another_room_names_the_run_that_goes_on_and_stops_it(controller: RunController, header: Header) -> None:
     def looked(status: str) -> bool:
-        controller.look()
+        controller.refresh()
         return controller.status == status
 
     controller.start()

@@ -48,7 +48,7 @@ def run_study(store: Store, **settings: object) -> None:
     )
 
 
-def look_until(page: BenchmarkPage, condition: Callable[[], object], seconds: float = 60.0) -> None:
+def refresh_until(page: BenchmarkPage, condition: Callable[[], object], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         page.update()
@@ -59,7 +59,7 @@ def look_until(page: BenchmarkPage, condition: Callable[[], object], seconds: fl
 def test_an_ended_study_is_shown_and_leads_to_its_runs(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
-    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    refresh_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
     assert "<b>4 of 4</b> runs have ended: complete" in page.progress.object and page.study == "s"
     assert page.heat_map is not None and len(page.heat_map.source.data["x"]) == 4
     assert (
@@ -79,7 +79,7 @@ def test_an_ended_study_is_shown_and_leads_to_its_runs(store: Store, open_page: 
 def test_the_level_moves_curves_and_table(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
-    look_until(page, lambda: page.snapshot is not None)
+    refresh_until(page, lambda: page.snapshot is not None)
     bench = page.results.benchmark
     before = page.results.table.object, [list(own) for own in page.results.curves["data"].lines.data["ys"]]
     page.results.level = -10.0
@@ -92,7 +92,7 @@ def test_a_part_of_the_problems_is_shown_and_exported(store: Store, open_page: C
     run_study(store)
     page = open_page()
     results = page.results
-    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    refresh_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
     assert list(results.param.kind.names) == ["all kinds", "Power grids (1)", "Quadratic (1)"]
     assert list(results.param.dimension.names) == ["all", "n = 3 (1)", "n = 4 (1)"]
     assert "qcqp" in results.running_times.object and results.curves["targets"].lines.data["solver"]
@@ -109,7 +109,7 @@ def test_simulated_restarts_reach_what_a_run_of_several_reaches(
 ) -> None:
     run_study(store, replicas=4)
     page = open_page()
-    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    refresh_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
     curve = page.results.curves["targets"].lines
     before = [float(own[-1]) for own in curve.data["ys"]]
     page.results.restarts = True
@@ -124,10 +124,10 @@ def test_imported_results_join_the_curves_until_they_are_taken_away(
     problems = {"Suite:problem_name=HS43": Suite(problem_name="HS43"), "load": LoadTracking(n=3)}
     Study("s", problems, [COBYLA(), ZOCEG()], sweeps=16, replicas=2, store=store).run(progress=False)
     page = open_page()
-    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    refresh_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
     imports, curves = page.results.imports, page.results.curves["data"]
     imports.field.filename, imports.field.value = [RESULTS.name], [RESULTS.read_bytes()]
-    look_until(page, lambda: len(curves.lines.data["solver"]) == 4)
+    refresh_until(page, lambda: len(curves.lines.data["solver"]) == 4)
     assert curves.lines.data["solver"][2:] == ["COBYLA (imported)", "SLSQP (imported)"]
     assert "COBYLA, imported: 1 of the file&#x27;s 3 problems" in imports.remarks.object
     assert page.heat_map is not None and page.heat_map.solvers == ["COBYLA", "ZOCEG"]
@@ -138,19 +138,19 @@ def test_imported_results_join_the_curves_until_they_are_taken_away(
     imports.take_away()
     assert curves.lines.data["solver"] == ["COBYLA", "ZOCEG"] and not imports.away.visible
     imports.field.filename, imports.field.value = ["a.txt"], [b"nothing"]
-    look_until(page, lambda: "Expected OptiProfiler's data_for_loading.h5" in page.controller.error)
+    refresh_until(page, lambda: "Expected OptiProfiler's data_for_loading.h5" in page.controller.error)
     assert curves.lines.data["solver"] == ["COBYLA", "ZOCEG"]
 
 
 def test_a_study_that_grows_is_shown_as_it_grows(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
-    look_until(page, lambda: page.snapshot is not None)
+    refresh_until(page, lambda: page.snapshot is not None)
     Study("s", {"other": LoadTracking(n=4)}, [ZOCEG(), ZOSPLM()], sweeps=40, replicas=2, store=store).run(
         progress=False
     )
     page.read_soon()
-    look_until(page, lambda: "<b>6 of 6</b>" in page.progress.object)
+    refresh_until(page, lambda: "<b>6 of 6</b>" in page.progress.object)
     assert page.heat_map is not None and page.heat_map.problems == ["LoadTracking:n=3", "qcqp", "other"]
 
 
@@ -178,7 +178,7 @@ def test_an_empty_room_offers_a_study_which_says_at_once_how_it_goes(
 def test_the_time_that_is_left_falls_with_what_is_done(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
-    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    refresh_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
     snapshot = page.snapshot
     assert snapshot is not None
     ids = list(snapshot.records)
@@ -201,7 +201,7 @@ def test_what_cannot_be_run_is_said(store: Store, open_page: Callable[[], Benchm
     page.form.problems = ["PressureVessel"]
     page.form.more_solvers = "ZOCEG:bogus=1"
     page.tell_cost()
-    look_until(page, lambda: "parameters of ZOCEG" in page.controller.error)
+    refresh_until(page, lambda: "parameters of ZOCEG" in page.controller.error)
 
 
 def test_a_store_with_owners_has_no_such_room(store: Store) -> None:

@@ -59,7 +59,7 @@ def make(live_runs: LiveRuns) -> Iterator[Callable[[], RunController]]:
 
 
 def ended(controller: RunController) -> bool:
-    controller.look()
+    controller.refresh()
     return not controller.active
 
 
@@ -69,9 +69,9 @@ def test_cards_hear_of_the_status_as_soon_as_a_command_is_given(make: Callable[[
     controller.start()
     assert heard == ["running", True] and [one.run for one in controller.runs_shown.runs.values()] == [controller.run]
     controller.start_or_pause()
-    until(lambda: controller.look() or controller.status == "paused")
+    until(lambda: controller.refresh() or controller.status == "paused")
     controller.start_or_pause()
-    until(lambda: controller.look() or controller.status == "running")
+    until(lambda: controller.refresh() or controller.status == "running")
     controller.stop()
     until(lambda: ended(controller))
     assert controller.status == "stopped" and len(controller.runs_shown.runs) == 1
@@ -91,7 +91,7 @@ def test_going_back_ends_the_run_and_repeats_it_up_to_before_a_change(make: Call
     at = iteration_at(first, "iteration", change.iteration + 0.01)
     assert at == change.iteration - 1 and iteration_at(first, "samples", 1.0) is None
     controller.go_back(at)
-    until(lambda: controller.look() or (controller.run is not first and controller.status == "paused"))
+    until(lambda: controller.refresh() or (controller.run is not first and controller.status == "paused"))
     run = controller.run
     assert run is not None and not first.active
     assert run.progress.iteration == at and not len(run.journal), "the change itself is not repeated"
@@ -184,10 +184,10 @@ def test_a_start_while_data_load_waits_and_then_begins(live_runs: LiveRuns) -> N
     source.complaint, source.loading = "Loading the data of X.", True
     page.start()
     page.start()
-    page.look()
+    page.refresh()
     assert page.waiting and page.run is None and page.message.startswith("Loading the data of X. The run starts once")
     source.complaint, source.loading = "", False
-    page.look()
+    page.refresh()
     assert not page.waiting and page.run is not None and page.run.active
     page.stop()
 
@@ -200,12 +200,12 @@ def test_stop_calls_off_a_start_that_waits_and_data_that_fail_are_told_of(live_r
     assert page.waiting
     page.stop()
     source.complaint, source.loading = "", False
-    page.look()
+    page.refresh()
     assert not page.waiting and page.run is None
     source.complaint, source.loading = "Loading the data of X.", True
     page.start(steps=1)
     source.complaint, source.loading = "There are no data.", False
-    page.look()
+    page.refresh()
     assert not page.waiting and page.run is None and page.message == "There are no data."
 
 
@@ -223,7 +223,7 @@ def test_a_run_that_goes_on_is_judged_at_every_second_look_and_one_that_has_ende
     controller, run = make(), Run(problem=LoadTracking(n=4), solver=ZOCEG(), replicas=1, iterations=5)
 
     def look() -> None:
-        controller.look()
+        controller.refresh()
         controller.verdict(run)
         controller.verdict(run)
 

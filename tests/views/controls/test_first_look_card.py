@@ -19,15 +19,15 @@ def test_an_own_problem_is_tried_by_a_click_and_the_next_run_pays_for_itself_alo
         return float(x @ x)
 
     page = Dashboard(BlackBox(fun, bounds=[(-1, 1)] * 3, x0=[0.5] * 3))
-    page.look()
+    page.refresh()
     assert not points, "nothing is called before a person asks for it"
     card = page.form.first_look
     card.button.clicks += 1
-    until(lambda: page.look() or "charged to no run" in card.note.object)
+    until(lambda: page.refresh() or "charged to no run" in card.note.object)
     assert "3 variables, all bounded; 0 constraints; the start is feasible, f = 0.75" in card.note.object
     assert len(points) == CALLS and "so 400 calls take about" in card.note.object
     page.controller.start()
-    until(lambda: page.look() or not page.controller.active)
+    until(lambda: page.refresh() or not page.controller.active)
     run = page.controller.run
     assert run is not None and run.progress.calls == len(points) - CALLS - REPEATS
 

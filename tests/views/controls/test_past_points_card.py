@@ -26,14 +26,14 @@ def choose(card: PastPointsCard, content: bytes, name: str = "points.csv") -> No
 
 def test_a_file_is_counted_and_the_next_run_begins_with_it() -> None:
     page = Dashboard(box())
-    page.look()
+    page.refresh()
     card = page.form.past_points
     choose(card, TABLE)
     reasons = "1 outside the bounds; 1 without f: the call failed; 1 without the value of a constraint."
     assert f"2 of 5 past points are used: {reasons}" in card.note.object
     page.form.settings.calls = 30
     page.controller.start()
-    until(lambda: page.look() or (page.controller.run is not None and not page.controller.active))
+    until(lambda: page.refresh() or (page.controller.run is not None and not page.controller.active))
     run = page.controller.run
     assert run is not None and run.spec.past["x"][:2] == [[0.1, 0.1], [0.2, 0.2]]
     assert "past point" in run.message
@@ -55,12 +55,12 @@ def test_a_file_is_counted_and_the_next_run_begins_with_it() -> None:
 )
 def test_a_file_that_cannot_be_used_is_refused_in_a_sentence_and_no_run_begins(content: bytes, sentence: str) -> None:
     page = Dashboard(box())
-    page.look()
+    page.refresh()
     card = page.form.past_points
     choose(card, content)
     assert sentence in card.note.object and card.points is None
     page.controller.start()
-    until(lambda: page.look() or sentence in page.controller.message)
+    until(lambda: page.refresh() or sentence in page.controller.message)
     assert page.controller.run is None
     choose(card, TABLE)
     assert not page.form.check() and card.points is not None

@@ -31,7 +31,7 @@ def late_words(looks: int = 240, changed: int = 120) -> tuple[set[str], int]:
             run.set({"primal_step": 3.0})
         if page.controller.run is None:
             page.controller.watch_run(run)
-        page.controller.look()
+        page.controller.refresh()
         page.status_bar.update()
         said = re.search(r"zoviz-verdict'[^>]*>(\w+)<", page.status_bar.counters.tags[1])
         shown.append(said[1] if said else "")
@@ -91,7 +91,7 @@ def test_the_second_click_of_a_double_click_is_no_pause(monkeypatch: pytest.Monk
         page.buttons.buttons["start"].clicks += 1
     assert page.controller.status == "running" and len(page.controller.runs_shown.runs) == 1
     page.controller.stop()
-    until(lambda: page.look() or not page.controller.active)
+    until(lambda: page.refresh() or not page.controller.active)
 
 
 def test_one_button_starts_pauses_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,12 +103,12 @@ def test_one_button_starts_pauses_and_goes_on(monkeypatch: pytest.MonkeyPatch) -
     button.clicks += 1
     assert button.label == "Pause" and not button.disabled
     button.clicks += 1
-    until(lambda: page.look() or page.controller.status == "paused")
+    until(lambda: page.refresh() or page.controller.status == "paused")
     assert button.label == "Start" and not button.disabled
     button.clicks += 1
-    until(lambda: page.look() or page.controller.status == "running")
+    until(lambda: page.refresh() or page.controller.status == "running")
     page.controller.stop()
-    until(lambda: page.look() or not page.controller.active)
+    until(lambda: page.refresh() or not page.controller.active)
     assert button.label == "Start" and not button.disabled
 
 
@@ -121,9 +121,9 @@ def test_undo_gives_a_value_that_a_rule_had_chosen_back_to_the_rule() -> None:
     until(lambda: run.progress.iteration > 2)
     chosen = run.parameters["primal_step"]
     page.controller.steer({"primal_step": 0.5 * chosen})
-    until(lambda: page.look() or page.controller.undoable)
+    until(lambda: page.refresh() or page.controller.undoable)
     page.controller.undo()
-    until(lambda: page.look() or run.parameters["primal_step"] == chosen)
+    until(lambda: page.refresh() or run.parameters["primal_step"] == chosen)
     assert run.solver.primal_step is None, "auto again, not the number that it stands for"
     page.controller.stop()
     run.wait()

@@ -30,11 +30,11 @@ def paused_page(problem: Problem) -> tuple[Dashboard, Run]:
     return page, run
 
 
-def look_until(page: Dashboard, ready: Callable[[], bool]) -> None:
+def refresh_until(page: Dashboard, ready: Callable[[], bool]) -> None:
     """Look at the run, as the page does, until something is shown."""
 
     def look() -> bool:
-        page.look()
+        page.refresh()
         return ready()
 
     until(look)
@@ -43,11 +43,11 @@ def look_until(page: Dashboard, ready: Callable[[], bool]) -> None:
 def test_it_costs_nothing_while_it_is_closed_and_shows_the_ledger_when_it_is_opened() -> None:
     page, run = paused_page(ConexQCQP(n=4))
     for _ in range(4):
-        page.look()
+        page.refresh()
     drawer = page.diagnosis
     assert not drawer.ledger.pane.object and not drawer.certificate.control.note.object.count("calls")
     drawer.open = True
-    look_until(page, lambda: "directions" in drawer.ledger.pane.object)
+    refresh_until(page, lambda: "directions" in drawer.ledger.pane.object)
     assert "20 · 77 %" in drawer.ledger.pane.object, "5 iterations of 4 directions, of 26 calls"
     page.controller.stop()
     run.wait()
@@ -57,18 +57,18 @@ def test_the_suggested_radius_goes_to_the_run_as_any_steering_does() -> None:
     page, run = paused_page(ConexQCQP(n=4, noise="independent", noise_scale=1e-2))
     page.diagnosis.open = True
     card = page.diagnosis.microscope
-    look_until(page, lambda: not card.control.button.disabled)
+    refresh_until(page, lambda: not card.control.button.disabled)
     assert "extra calls, not charged to the run" in card.control.note.object
     before = run.progress.calls
     card.control.begin()
-    look_until(page, lambda: card.use_button.visible)
+    refresh_until(page, lambda: card.use_button.visible)
     radius = card.usable
     assert radius is not None and radius > 1e-3, "1e-5 is far below the wall of the noise"
     assert run.progress.calls == before
     assert np.nanmax(card.source.data["variance"]) == pytest.approx(np.nanmax(card.shown.variance))
     card.use()
     until(lambda: run.parameters[RADIUS] == radius)
-    page.look()
+    page.refresh()
     assert page.form.picker.solver_form.fields[RADIUS].value == radius
     assert [(change.name, change.new) for change in run.journal] == [(RADIUS, radius)]
     page.controller.stop()
@@ -95,21 +95,21 @@ def test_a_noisy_black_box_is_certified_at_the_price_that_was_said_and_may_be_ca
     page, run = paused_page(problem)
     page.diagnosis.open = True
     card, before = page.diagnosis.certificate, count.calls
-    look_until(page, lambda: not card.control.button.disabled)
+    refresh_until(page, lambda: not card.control.button.disabled)
     sure = 16 * 3  # for f*
     least, most = 16 + 8 * 4 + sure, 16 + 8 * 7 + 8 * 4 + sure  # the last where some functions turn out to be exact
     assert f"{least}–{most} extra calls, not charged to the run" in card.control.note.object and count.calls == before
     card.control.begin()
-    look_until(page, lambda: bool(card.line.visible))
+    refresh_until(page, lambda: bool(card.line.visible))
     assert card.certificate is not None and least <= card.certificate.calls == count.calls - before <= most
     assert "Certificate of iteration 5" in card.line.object and "KKT residual" in card.line.object
     count.gate.clear()
     card.control.begin()
     until(lambda: count.calls == before + card.certificate.calls + 1)
-    look_until(page, lambda: bool(card.control.cancel_button.visible))
+    refresh_until(page, lambda: bool(card.control.cancel_button.visible))
     card.control.cancel()
     count.gate.set()
-    look_until(page, lambda: not card.control.at_work)
+    refresh_until(page, lambda: not card.control.at_work)
     assert count.calls == before + card.certificate.calls + 1, "no call was begun after it was called off"
     assert card.control.note.object.count("Cancelled.") == 1
     page.controller.stop()

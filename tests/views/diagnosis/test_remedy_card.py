@@ -15,20 +15,20 @@ def test_remedies_are_offered_tried_and_the_best_goes_on() -> None:
     run = page.controller.run
     assert run is not None and page.diagnosis.remedy_button is None
     run.wait()
-    page.look()
+    page.refresh()
     button = page.diagnosis.remedy_button
     assert button is not None and button.visible
     assert "Worth a try: the steps of the solver's rule (" in page.status_bar.counters.tags[1]
     button.clicks += 1
     assert page.diagnosis.open
-    page.look()
+    page.refresh()
     card = page.diagnosis.remedies
     assert "extra calls, not charged to the run" in card.control.note.object and not card.use.visible
     card.control.begin()
-    until(lambda: page.look() or card.use.visible)
+    until(lambda: page.refresh() or card.use.visible)
     assert "Best: another method, ZOSQP: better" in card.outcomes.object
     card.use.clicks += 1
-    until(lambda: page.look() or (page.controller.run is not run and not page.controller.active))
+    until(lambda: page.refresh() or (page.controller.run is not run and not page.controller.active))
     after = page.controller.run
     assert after is not None and type(after.solver).__name__ == "ZOSQP" and not card.outcomes.visible
     assert len(page.controller.runs_shown.runs) == 2

@@ -110,7 +110,7 @@ def test_going_back_in_such_a_run_keeps_the_papers_numbers(dashboard: Dashboard,
     dashboard.controller.go_back(10)
 
     def forked() -> bool:
-        dashboard.controller.look()
+        dashboard.controller.refresh()
         return dashboard.controller.run is not run
 
     until(forked)

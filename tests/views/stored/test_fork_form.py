@@ -57,7 +57,7 @@ def dashboard(page: Dashboard) -> Iterator[Dashboard]:
 
 
 def message(dashboard: Dashboard) -> str:
-    dashboard.look()
+    dashboard.refresh()
     return dashboard.status_bar.message
 
 
@@ -109,7 +109,7 @@ def test_a_place_that_the_run_did_not_come_to_is_refused_and_budgets_can_be_give
     dashboard.controller.unpause()
     until(lambda: run.status == "finished")
     assert run.progress.iteration == 9
-    dashboard.look()
+    dashboard.refresh()
     dashboard.controller.start(steps=1)
     assert "fork" not in message(dashboard), "another run has nothing of the fork"
 

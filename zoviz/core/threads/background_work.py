@@ -1,4 +1,4 @@
-"""Work that a page does not wait for: done by a thread, and taken up by a later look."""
+"""Work that a page does not wait for: done by a thread, and taken up by a later refresh."""
 
 from __future__ import annotations
 

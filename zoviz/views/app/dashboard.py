@@ -15,7 +15,7 @@ from bokeh.document import Document
 from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
-from zoviz.core.threads.look_queue import LookQueue
+from zoviz.core.threads.refresh_queue import RefreshQueue
 from zoviz.core.threads.rests import RESTS
 from zoviz.diagnosis.step_limits import limits_of
 from zoviz.problems.base import Problem
@@ -72,9 +72,9 @@ RUN, EXPERIMENTS, COMPARE, BENCHMARK, STORED_RUNS = "run", "experiments", "compa
 """Names of the rooms with the plots, with the papers' experiments, with runs side by side, and with studies of many
 problems."""
 PERIOD = 250
-"""Milliseconds between two looks at the run."""
+"""Milliseconds between two refreshes."""
 LOOK = 0.1
-"""Seconds after which a look leaves the next list or picture to the look after it: all together take a new run's page
+"""Seconds after which a refresh leaves the next list or picture to the one after it: all together take a new run's page
 half a second, in which the server does nothing for its other pages."""
 FIRST_LINES = 0.5
 """Seconds that lists and pictures wait for a run's first lines: they keep server and browser busy, and are looked at
@@ -82,7 +82,7 @@ later. A dear program, whose first step takes longer, is in the lists after that
 OPENING = 0.1
 """Seconds that the room of the run waits for its first lines: a browser then lays the plots out once, not twice."""
 _GRAIN = 4
-"""Parts of a period: how soon a look that comes late is followed by the next."""
+"""Parts of a period: how soon a refresh that comes late is followed by the next."""
 
 
 def dashboard(
@@ -185,12 +185,12 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.param.watch(lambda _: self._show_run(), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
-        self._next_look, self._news, self._looks, self._looking = 0.0, False, 0, False
+        self._next_refresh, self._news, self._refreshes, self._refreshing = 0.0, False, 0, False
         self._last_command, self._opens_run = 0.0, False  # the first on the monotonic clock
-        self._queue: LookQueue = pn.state.as_cached("zoviz look queue", LookQueue)
+        self._queue: RefreshQueue = pn.state.as_cached("zoviz refresh queue", RefreshQueue)
         self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
-        self.look()
+        self.refresh()
 
     def _keeping(self, outlives: bool) -> pn.viewable.Viewable:
         """Return what becomes of runs, and their figures for print."""
@@ -217,7 +217,7 @@ class Dashboard(pn.viewable.Viewer):
         return rooms
 
     def _beside(self) -> list[Callable[[Run | None], object]]:
-        """Return what updates the lists and pictures beside the plots, each a part of a look."""
+        """Return what updates the lists and pictures beside the plots, each a part of a refresh."""
         updates: list[Callable[[Run | None], object]] = [lambda _: self.run_list.update()]
         updates += [lambda _: self.figure_download.update(), self.best_design.update]
         updates.append(self.diagnosis.update)
@@ -309,38 +309,38 @@ class Dashboard(pn.viewable.Viewer):
 
     def _show_run(self) -> None:
         """Open the room of the run: on a page in a browser with its first lines, if they come soon."""
-        if self._looking:
+        if self._refreshing:
             self._opens_run = True
         else:
             self.rooms.open = RUN
 
     def _hurry(self) -> None:
-        """Have the next look come at once: it may be a command that a person waits to see obeyed."""
-        self._next_look, self._news, self._last_command = 0.0, True, time.monotonic()
-        self._look_next()
+        """Have the next refresh come at once: it may be a command that a person waits to see obeyed."""
+        self._next_refresh, self._news, self._last_command = 0.0, True, time.monotonic()
+        self._refresh_next()
 
-    def _look_next(self, document: Document | None = None) -> None:
-        """Have a look come once the server has done what it is at: the ticker's next may be a while."""
+    def _refresh_next(self, document: Document | None = None) -> None:
+        """Have a refresh come once the server has done what it is at: the ticker's next may be a while."""
         document = document or pn.state.curdoc
-        if document is not None and self._looking:
-            document.add_next_tick_callback(self.look_if_due)
+        if document is not None and self._refreshing:
+            document.add_next_tick_callback(self.refresh_if_due)
 
     def _draw_soon(self) -> None:
-        """Have the next look come at once, for a person who waits for other axes."""
-        self._next_look = 0.0
+        """Have the next refresh come at once, for a person who waits for other axes."""
+        self._next_refresh = 0.0
 
-    def look_if_due(self) -> None:
-        """Look at the run where a look is due: a late one on a busy machine must not cost the next.
+    def refresh_if_due(self) -> None:
+        """Refresh the page where that is due: a late one on a busy machine must not cost the next.
 
         What is new in the status goes to the browser by itself. Lines keep server and browser busy, for seconds on a
         busy machine: they wait for the next time, and until all that was said before is on its way.
         """
         now, document = time.monotonic(), pn.state.curdoc
-        if now < self._next_look:
+        if now < self._next_refresh:
             return
         if not self._news and (
             messages_wait(document)
-            or not self._queue.may_look(id(self), self._next_look, now, partial(self._look_next, document))
+            or not self._queue.may_refresh(id(self), self._next_refresh, now, partial(self._refresh_next, document))
         ):
             return
         with RESTS:  # runs in other threads would make it take several times as long
@@ -350,7 +350,7 @@ class Dashboard(pn.viewable.Viewer):
         self.tell()
         if self._news:
             self._news = False
-            self._look_next()
+            self._refresh_next()
             return
         run = self.controller.run
         no_line = run is not None and run.active and len(run.trace) < 2  # a line needs two rows
@@ -358,17 +358,17 @@ class Dashboard(pn.viewable.Viewer):
         whole = self.draw(0.0 if soon else LOOK, PLOTS_AT_ONCE)
         if self._opens_run and not (no_line and now < self._last_command + OPENING):
             self._opens_run, self.rooms.open = False, RUN
-        self._queue.looked(id(self), now, time.monotonic())
-        self._next_look = now if no_line or not whole else max(self._next_look + 1e-3 * PERIOD, now)
+        self._queue.refreshed(id(self), now, time.monotonic())
+        self._next_refresh = now if no_line or not whole else max(self._next_refresh + 1e-3 * PERIOD, now)
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Show what is new in the run; needs the document's lock."""
         self.tell()
         self.draw()
 
     def tell(self) -> None:
         """Show what is new in the run's status: buttons, counters, verdict and message; needs the document's lock."""
-        self.controller.look()
+        self.controller.refresh()
         run = self.controller.run
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
         self.form.picker.solver_form.steer(run if self.controller.active else None)
@@ -394,7 +394,7 @@ class Dashboard(pn.viewable.Viewer):
         """
         run = self.controller.run
         self._limit(run)
-        # After new lines the browser has enough to do until the next look.
+        # After new lines the browser has enough to do until the next refresh.
         whole = not self.board.refresh(plots) and seconds > 0.0 and self._update_beside(run, seconds)
         self.output.update(run, visible=self.rooms.open == RUN)
         if self.stored_runs is not None:
@@ -420,10 +420,10 @@ class Dashboard(pn.viewable.Viewer):
 
     def _limit(self, run: Run | None) -> None:
         """Show how far the run's live parameters may be moved; now and then, as its multipliers move."""
-        self._looks += 1
+        self._refreshes += 1
         if run is None or not self.controller.active:
             self.form.picker.solver_form.limit({})
-        elif self._looks % EVERY == 0:
+        elif self._refreshes % EVERY == 0:
             self.form.picker.solver_form.limit(limits_of(run))
 
     def read_address(self, query: str) -> None:
@@ -453,10 +453,10 @@ class Dashboard(pn.viewable.Viewer):
     def _write_address(self, run: Run | None) -> None:
         """Have the browser's address carry what is set: another run or room at once, else once a second.
 
-        What is set has to stand for two looks: a drag is one change of the address.
+        What is set has to stand for two refreshes: a drag is one change of the address.
         """
         shown = ("" if run is None else run.id, self.rooms.open, self._open_experiment)
-        if shown == self._shown and self._looks % EVERY:
+        if shown == self._shown and self._refreshes % EVERY:
             return
         query = self._query
         settled, self._seen_query = query == self._seen_query or shown != self._shown, query
@@ -484,18 +484,18 @@ class Dashboard(pn.viewable.Viewer):
         return pn.Column(bar, self.rooms, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        self._begin_looking()
+        self._begin_refreshing()
         forms = pn.Column(self.form, width=SIDEBAR, visible=self.rooms.open == RUN)
         self.rooms.param.watch(lambda event: update_changed(forms, visible=event.new == RUN), "open")
         room = pn.Row(forms, self._main(), sizing_mode="stretch_width")
         return in_cell(pn.Row(*self._header(), sizing_mode="stretch_width"), room)
 
-    def _begin_looking(self) -> None:
-        """Begin to look at the run a few times a second, once a page is there; stop with the page."""
-        # In the background: else each look would tell the page that the server is busy, and idle again.
-        ticker = PeriodicCallback(callback=self.look_if_due, period=PERIOD // _GRAIN, background=True, log=False)
+    def _begin_refreshing(self) -> None:
+        """Begin to refresh the page a few times a second, once a page is there; stop with the page."""
+        # In the background: else each refresh would tell the page that the server is busy, and idle again.
+        ticker = PeriodicCallback(callback=self.refresh_if_due, period=PERIOD // _GRAIN, background=True, log=False)
         pn.state.onload(ticker.start)
-        self._looking = True
+        self._refreshing = True
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
             know_sent_models(pn.state.curdoc)
@@ -518,7 +518,7 @@ class Dashboard(pn.viewable.Viewer):
 
     def page(self) -> pn.Template:
         """Return the whole page, for a server."""
-        self._begin_looking()
+        self._begin_refreshing()
         return page_template(
             *self._header(),
             forms=self.form,

@@ -99,7 +99,7 @@ class BenchmarkPage(pn.viewable.Viewer):
     controller : RunController
     form : SetUpForm
     snapshot : StudySnapshot or None
-        Of the study that is shown, as it was at the last look.
+        Of the study that is shown, as it was at the last refresh.
     results : BenchmarkResults
         Curves and tables of its runs that had ended then, and of what is imported beside them.
     heat_map : HeatMap or None
@@ -121,7 +121,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         self._stored: StoredStudy | None = None
         self._work: Future[Any] | None = None
         self._take_up: Callable[[Any], None] = self._take_snapshot
-        self._looks, self._drawn = 0, ""
+        self._refreshes, self._drawn = 0, ""
         self._started_at = 0.0
         self.buttons = {
             "cost": text_button("Cost", self.tell_cost),
@@ -236,12 +236,12 @@ class BenchmarkPage(pn.viewable.Viewer):
         self.read_soon()
 
     def read_soon(self) -> None:
-        """Have the next look read the study."""
-        self._looks = -1
+        """Have the next refresh read the study."""
+        self._refreshes = -1
 
     def update(self) -> None:
         """Look at the study now and then; called with the document's lock at every look of the page."""
-        self._looks += 1
+        self._refreshes += 1
         self.results.imports.update()
         if self._process is not None and self.snapshot is None and self._process.active:
             self._tell_start()
@@ -250,7 +250,7 @@ class BenchmarkPage(pn.viewable.Viewer):
                 work, self._work = self._work, None
                 self._finish(work)
         elif self._stored is not None and (
-            self._looks % EVERY == 0 or (self.snapshot is not None and self.snapshot.unread)
+            self._refreshes % EVERY == 0 or (self.snapshot is not None and self.snapshot.unread)
         ):
             stored = self._stored
             self._begin(lambda: self._read_study(stored), self._take_snapshot)

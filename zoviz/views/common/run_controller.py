@@ -28,7 +28,7 @@ from zoviz.views.common.drags import last_standing
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 
 JUDGED_EVERY = 2
-"""Looks at a run that goes on from one verdict to the next: a verdict costs about as much as all lines."""
+"""Refreshes from one verdict to the next of a run that goes on: a verdict costs about as much as all lines."""
 
 
 class _Judgement(NamedTuple):
@@ -166,7 +166,7 @@ class RunController(param.Parameterized):
         self._next: Callable[[], None] | None = None  # begins the fork that waits for the end of the page's run
         self._verdicts: dict[str, _Judgement] = {}
         self._remedies: tuple[str, Verdict, list[Remedy]] | None = None  # of which run and verdict
-        self._looks = 0
+        self._refreshes = 0
         self._interrupted: Future[int] | None = None  # how many runs of the store are
         self.runs_shown.param.watch(lambda event: self._keep_names(event.old, event.new), "runs")
 
@@ -253,7 +253,7 @@ class RunController(param.Parameterized):
         self._fork_at, self.waiting = None, False
         self._key = self.runs_shown.put(run, references=references).key
         self.param.update(run=run, error="")
-        self.look()  # the buttons answer first; counters, lines, list and picture come with the next looks
+        self.refresh()  # the buttons answer first; counters, lines, list and picture come with the next looks
 
     def step(self) -> None:
         """Do one iteration, then pause; start a run if there is none."""
@@ -275,7 +275,7 @@ class RunController(param.Parameterized):
         """Pause the run after its present iteration."""
         if self.run is not None and self.run.active:
             self.run.pause()
-            self.look()
+            self.refresh()
 
     def unpause(self) -> None:
         """Let the run go on; a fork that was paused while it repeats goes on to where it waits for changes."""
@@ -285,7 +285,7 @@ class RunController(param.Parameterized):
             self.run.step(self._iterations_to_fork)
         else:
             self.run.unpause()
-        self.look()
+        self.refresh()
 
     @say_errors()
     def steer(self, values: Mapping[str, Any]) -> None:
@@ -305,13 +305,13 @@ class RunController(param.Parameterized):
         self.stop()
         if self.run is not None:
             self._next = partial(self._fork, self.run, at, at)
-            self.look()
+            self.refresh()
 
     def go_on_with(self, tried: Run) -> None:
         """End the run, and go on with a fork of one that tried a remedy: all that this did is repeated."""
         self.stop()
         self._next = partial(self._fork, tried, tried.progress.iteration)
-        self.look()
+        self.refresh()
 
     @say_errors()
     def _fork(self, source: Run, at: int, wait_at: int | None = None) -> None:
@@ -324,14 +324,14 @@ class RunController(param.Parameterized):
         self.waiting, self._next = False, None
         if self.run is not None and self.run.active:
             self.run.stop()
-            self.look()
+            self.refresh()
 
     def forget(self, key: str) -> None:
         """Remove a run from the plots; the page's own is ended first."""
         if key and key == self._key:
             self.stop()
             self._key, self.run = "", None
-            self.look()
+            self.refresh()
         self.runs_shown.take_off(key)
 
     def close(self) -> None:
@@ -340,9 +340,9 @@ class RunController(param.Parameterized):
         if self.run is not None and not self.outlive:
             self.run.interrupt()
 
-    def look(self) -> None:
+    def refresh(self) -> None:
         """Update the run's status; called after every command and a few times a second."""
-        self._looks += 1
+        self._refreshes += 1
         if self.waiting and not (self._source.check() and self._source.loading):
             self.start(*self._awaited)
         run = self.run
@@ -365,11 +365,11 @@ class RunController(param.Parameterized):
         last, iteration, status = self._verdicts.get(run.id), run.progress.iteration, run.status
         if last is not None and (last.iteration, last.status) == (iteration, status):
             return last.verdict
-        if last is None or last.status is not status or self._looks >= last.look + JUDGED_EVERY:
+        if last is None or last.status is not status or self._refreshes >= last.look + JUDGED_EVERY:
             # Of a stored run it is not asked: its problem would have to be made, which may call a person's functions.
             constrained = run.problem.m > 0 if isinstance(run, Run) else None
             judged = verdict_of(run, constrained)
-            last = self._verdicts[run.id] = _Judgement(self._looks, iteration, status, judged)
+            last = self._verdicts[run.id] = _Judgement(self._refreshes, iteration, status, judged)
         return last.verdict
 
     def remedies(self, run: Run) -> list[Remedy]:
@@ -426,7 +426,7 @@ class RunController(param.Parameterized):
         """Show a sentence above the plots, and as a notification."""
         self.error = sentence
         self._notify(sentence)
-        self.look()
+        self.refresh()
 
     def _notify(self, sentence: str) -> None:
         if pn.state.notifications is not None:

@@ -126,7 +126,7 @@ class ComparePage(pn.viewable.Viewer):
     Attributes
     ----------
     runs : list of ComparedRun
-        As they were at the last look.
+        As they were at the last refresh.
     table, differences : HTML
     figures : Distributions or None
     body, hint : Column
@@ -145,7 +145,7 @@ class ComparePage(pn.viewable.Viewer):
         super().__init__(**params)
         self._controller, self.say = controller, controller.say
         self.runs: list[ComparedRun] = []
-        self._looks = 0
+        self._refreshes = 0
         self._state: tuple[Any, ...] = ()
         self._drawn: tuple[Any, ...] = ()
         self._suggested: str | None = None  # a problem that nobody has chosen
@@ -182,9 +182,9 @@ class ComparePage(pn.viewable.Viewer):
         return pn.Column(self.hint, self.body, sizing_mode="stretch_width", margin=0)
 
     def update(self) -> None:
-        """Compare anew, now and then, where a run has moved on; called with the document's lock at every look."""
-        self._looks += 1
-        if self._looks % EVERY == 0:
+        """Compare anew, now and then, where a run has moved on; called with the document's lock at every refresh."""
+        self._refreshes += 1
+        if self._refreshes % EVERY == 0:
             self.read()
 
     @say_errors("The runs cannot be compared: ")

@@ -43,7 +43,7 @@ class FirstLookCard(pn.viewable.Viewer):
             self._work = in_background(lambda: first_look(problem))
 
     def update(self, problem: Problem, budget: int | None, active: bool) -> None:
-        """Follow the problem that is picked, and show what was seen; called at every look, with the document's lock.
+        """Follow the problem that is picked, and show what was seen; called at every refresh, with the document's lock.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import section, update_changed
 
 EVERY = 4
-"""Looks at the run between two looks at what it printed: once a second."""
+"""Refreshes of the page between two of what the run printed: once a second."""
 CALLS = 12
 """Evaluations that are shown."""
 LENGTH = 2000
@@ -52,7 +52,7 @@ class ProgramOutput(pn.viewable.Viewer):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self._run: Run | None = None
-        self._looks = 0
+        self._refreshes = 0
         self._calls: tuple[Printed, ...] = ()
         # Of the height of its words up to a bound; the scrolling is the pane's own, so that it outlives a change.
         self.pane = pn.pane.HTML(
@@ -75,7 +75,7 @@ class ProgramOutput(pn.viewable.Viewer):
         return bool(self._column.objects)
 
     def update(self, run: Run | None, visible: bool = True) -> None:
-        """Show new output, once a second at most; called with the document's lock at every look at the run.
+        """Show new output, once a second at most; called with the document's lock at every refresh.
 
         Parameters
         ----------
@@ -84,10 +84,11 @@ class ProgramOutput(pn.viewable.Viewer):
             Whether the card is where somebody can see it.
         """
         other = run is not self._run
-        self._looks += 1
+        self._refreshes += 1
         if other:
-            self._run, self._looks = run, 0
-        if not other and (not (visible and self.follow) or (run is not None and run.active and self._looks % EVERY)):
+            self._run, self._refreshes = run, 0
+        between = run is not None and run.active and self._refreshes % EVERY
+        if not other and (between or not (visible and self.follow)):
             return
         calls = () if run is None else run.printed
         if calls != self._calls or other:

@@ -163,7 +163,7 @@ class StatusBar(pn.viewable.Viewer):
 
     Notes
     -----
-    The counters change at every look at the run. As a Panel pane they would cost more than all the lines. Status,
+    The counters change at every refresh. As a Panel pane they would cost more than all the lines. Status,
     counters and message travel together: they are always those of the same run.
     """
 

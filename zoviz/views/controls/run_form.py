@@ -46,7 +46,7 @@ class RunForm(pn.viewable.Viewer):
         return pn.Column(self.picker, self.first_look, self.past_points, parameters, **look)
 
     def update(self, active: bool) -> None:
-        """Show what a first look saw, and the field of past points; called at every look, with the document's lock."""
+        """Show the first look and the field of past points; called at every refresh, with the document's lock."""
         self.first_look.update(self.picker.problem, self.settings.calls, active)
         self.past_points.follow(self.picker.problem)
 

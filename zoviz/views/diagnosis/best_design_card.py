@@ -109,7 +109,7 @@ class BestDesignCard(pn.viewable.Viewer):
         self.design: BestDesign | None = None
         self.table = pn.pane.HTML(_NONE, stylesheets=[DESIGN_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
-        self._looks = 0
+        self._refreshes = 0
         self._row = pn.Row(section("Best design"), margin=0)
         self._buttons: list[pn.viewable.Viewable] = []
         self._text = ColumnDataSource()  # its tag is what Copy copies: a button's own values would be asked for
@@ -157,13 +157,13 @@ class BestDesignCard(pn.viewable.Viewer):
         return self._certainty.of(run)
 
     def update(self, run: Run | None) -> None:
-        """Show the run's best design so far; called with the document's lock at every look at it."""
-        self._looks = 0 if run is not self._run else self._looks + 1
+        """Show the run's best design so far; called with the document's lock at every refresh."""
+        self._refreshes = 0 if run is not self._run else self._refreshes + 1
         self._run = run
         if run is None or not run.has_result:
             update_changed(self.table, object=_NONE)
             self._offer(False)
-        elif not run.active or self._looks % EVERY == 0:
+        elif not run.active or self._refreshes % EVERY == 0:
             if self.design is None:  # a page opens sooner without buttons that nobody needs yet
                 self._buttons = self._make_buttons()
                 self._row.extend(self._buttons)

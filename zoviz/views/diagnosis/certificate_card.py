@@ -11,7 +11,7 @@ from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of, 
 from zoviz.runs.run import Run
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.style import section, update_changed
-from zoviz.views.diagnosis.background_look import LookControl, Offer
+from zoviz.views.diagnosis.background_task import Offer, TaskControl
 
 _LINE = "<span style='font-size:14px;line-height:1.4'><b>Certificate of iteration {iteration:,}</b> {sentence}</span>"
 
@@ -26,7 +26,7 @@ class CertificateCard(pn.viewable.Viewer):
 
     Attributes
     ----------
-    control : LookControl
+    control : TaskControl
     certificate : Certificate or None
         The newest of the page's run.
     """
@@ -38,7 +38,7 @@ class CertificateCard(pn.viewable.Viewer):
         self.certificate: Certificate | None = None
         self.line = line
         fields = [ParameterRow.from_param(self._certifier.param[name]) for name in ("repeats", "tolerance")]
-        self.control = LookControl("Certify this point", self._offer, self._show, fields=fields)
+        self.control = TaskControl("Certify this point", self._offer, self._show, fields=fields)
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = section("Certificate: is this point stationary?")
@@ -63,7 +63,7 @@ class CertificateCard(pn.viewable.Viewer):
         return self.control.at_work or self.certificate is not None
 
     def update(self, run: Run | None) -> None:
-        """Show what is new; called with the document's lock at every look at the run."""
+        """Show what is new; called with the document's lock at every refresh."""
         if run is not self._run:
             self._run, self.certificate = run, None
             update_changed(self.line, visible=False)

@@ -18,7 +18,7 @@ from zoviz.views.diagnosis.microscope_card import MicroscopeCard
 from zoviz.views.diagnosis.remedy_card import RemedyCard
 
 EVERY = 4
-"""Looks at the run between two drawings of the ledger: once a second."""
+"""Refreshes between two drawings of the ledger: once a second."""
 
 
 class DiagnosisDrawer(pn.viewable.Viewer):
@@ -53,7 +53,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         self._remedies: RemedyCard | None = None
         self.remedy_button: pn.widgets.Button | None = None
         self._column = pn.Column(visible=False, stylesheets=[DRAWER], margin=0, css_classes=["zoviz-diagnosis"])
-        self._looks = 0
+        self._refreshes = 0
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -101,9 +101,9 @@ class DiagnosisDrawer(pn.viewable.Viewer):
 
     def update(self, run: Run | None) -> None:
         """Show what is new in the drawer, or what was asked for before it was closed; nothing else costs anything."""
-        self._looks += 1
+        self._refreshes += 1
         begins = self.open and not self._column.visible
-        if self.open and (begins or run is None or not run.active or self._looks % EVERY == 0):
+        if self.open and (begins or run is None or not run.active or self._refreshes % EVERY == 0):
             self.ledger.update(run)
         if self.open or (self._certificate is not None and self._certificate.pending):
             self.certificate.update(run)

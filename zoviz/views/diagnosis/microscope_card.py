@@ -26,7 +26,7 @@ from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import muted_html, note, section, update_changed
-from zoviz.views.diagnosis.background_look import LookControl, Offer
+from zoviz.views.diagnosis.background_task import Offer, TaskControl
 
 RADIUS = "estimator.smoothing_radius"
 CALLS = 200_000
@@ -61,7 +61,7 @@ class MicroscopeCard(pn.viewable.Viewer):
 
     Attributes
     ----------
-    control : LookControl
+    control : TaskControl
     magnified : Magnified or None
         The newest look at the page's run.
     source : ColumnDataSource
@@ -85,7 +85,7 @@ class MicroscopeCard(pn.viewable.Viewer):
         self.source = ColumnDataSource(_NOTHING, name="microscope")
         every = CheckBox.from_param(self.param.every_family)
         fields = [ParameterRow.from_param(self._microscope.param[name]) for name in ("count", "calls")]
-        self.control = LookControl("Measure", self._offer, self._show, while_running=True, fields=[*fields, every])
+        self.control = TaskControl("Measure", self._offer, self._show, while_running=True, fields=[*fields, every])
         self.use_button = text_button("Use this radius", self.use, visible=False, margin=(4, 10))
         self._summary = note("", visible=False, sizing_mode="stretch_width")
         self._family = SearchList.of_room(self.param.curve, 220)
@@ -101,7 +101,7 @@ class MicroscopeCard(pn.viewable.Viewer):
         return pn.Column(title, self.control, self._summary, row, sizing_mode="stretch_width", margin=0)
 
     def _outdate(self) -> None:
-        """Have the next look at the run draw: a widget's handler may lack the document's lock."""
+        """Have the next refresh at the run draw: a widget's handler may lack the document's lock."""
         self._stale = True
 
     def _offer(self, run: Run) -> Offer[Magnified]:
@@ -129,7 +129,7 @@ class MicroscopeCard(pn.viewable.Viewer):
         self._stale = True
 
     def update(self, run: Run | None) -> None:
-        """Show what is new; called with the document's lock at every look at the run."""
+        """Show what is new; called with the document's lock at every refresh."""
         if run is not self._run:
             self._run, self.magnified, self._stale = run, None, True
         self.control.update(run)

@@ -13,7 +13,7 @@ from zoviz.runs.run import Run
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import section, update_changed
-from zoviz.views.diagnosis.background_look import LookControl, Offer
+from zoviz.views.diagnosis.background_task import Offer, TaskControl
 
 
 class RemedyCard(pn.viewable.Viewer):
@@ -25,7 +25,7 @@ class RemedyCard(pn.viewable.Viewer):
 
     Attributes
     ----------
-    control : LookControl
+    control : TaskControl
     outcomes : HTML
         What the remedies came to.
     use : Button
@@ -37,7 +37,7 @@ class RemedyCard(pn.viewable.Viewer):
         self._controller = controller
         self._run: Run | None = None
         self._trial: Trial | None = None
-        self.control = LookControl("Try remedies", self._offer, self._show)
+        self.control = TaskControl("Try remedies", self._offer, self._show)
         self.outcomes = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=(2, 10))
         self.use = text_button("Continue with the best", self._go_on, first=True, visible=False)
 
@@ -65,7 +65,7 @@ class RemedyCard(pn.viewable.Viewer):
             self._controller.go_on_with(self._trial.best.run)
 
     def update(self, run: Run | None) -> None:
-        """Show what is new; called with the document's lock at every look at the run."""
+        """Show what is new; called with the document's lock at every refresh."""
         if run is not self._run:
             self._run, self._trial = run, None
             update_changed(self.outcomes, visible=False)

@@ -14,7 +14,7 @@ from zoviz.diagnosis.certificate import Certifier
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.runs.run_view import RunView
-from zoviz.views.diagnosis.background_look import BackgroundLook
+from zoviz.views.diagnosis.background_task import BackgroundTask
 
 MOST_ROWS = 50
 """Constraints up to which the certainty is found out without being asked for: beyond, it is more than a second."""
@@ -36,11 +36,11 @@ class RunCertainty:
 
     def __init__(self) -> None:
         self._run: Run | None = None
-        self._look: BackgroundLook[Certainty] | None = None
+        self._look: BackgroundTask[Certainty] | None = None
         self._found = Sureness(None)
 
     def of(self, run: Run) -> Sureness:
-        """Return how sure the run's best design is; called with the document's lock at every look at it."""
+        """Return how sure the run's best design is; called with the document's lock at every refresh."""
         if run.active or not run.has_result:
             return Sureness(None)
         if run.answer is not None:
@@ -63,7 +63,7 @@ class RunCertainty:
         problem, x = run.problem, run.best_design.x
         if (obstacle := _obstacle(problem, x)) != "":
             return Sureness(None, obstacle)
-        self._look = BackgroundLook(lambda proceed: _certified(problem, x, run.seed, proceed))
+        self._look = BackgroundTask(lambda proceed: _certified(problem, x, run.seed, proceed))
         return Sureness(None, "Measuring how certain this point is, by calls that are not charged to the run.")
 
 

@@ -99,7 +99,7 @@ class ExperimentsPage(pn.viewable.Viewer):
         self.experiment = ""
 
     def update(self) -> None:
-        """Show the cards once the results have been read; called with the document's lock at every look."""
+        """Show the cards once the results have been read; called with the document's lock at every refresh."""
         if self._reading is not None and self._reading.done():
             self._take_up()
 

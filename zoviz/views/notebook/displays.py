@@ -51,15 +51,15 @@ def _(run: Run) -> None:
     live = thread.do(lambda: LiveRun(run))
     handle = put(live, repr(run))
 
-    def look() -> bool:
-        if live.look():
+    def refresh() -> bool:
+        if live.refresh():
             return True
         # What the cell shows at the end is what the notebook is saved with: it must need no kernel.
         last = live.controller.run or run
         replace(handle, _ended(last, live.controller.runs_shown), repr(last))
         return False
 
-    thread.every(PERIOD, look)
+    thread.every(PERIOD, refresh)
 
 
 @show.register
@@ -80,7 +80,7 @@ def _ended(run: RunView, shown: ShownRuns) -> pn.Column:
 
 @show.register
 def _(result: Result) -> None:
-    from zoviz.views.plots.static import course  # with HoloViews: seconds that a run's first look need not wait for
+    from zoviz.views.plots.static import course  # with HoloViews: seconds that a run's first refresh need not wait for
 
     def view() -> pn.Column:
         parts: list[Any] = [pn.pane.HTML(result_html(result), sizing_mode="stretch_width")]

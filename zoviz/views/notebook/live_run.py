@@ -22,7 +22,7 @@ from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import Board
 
 PERIOD = 0.25
-"""Seconds between two looks at a run."""
+"""Seconds between two refreshes."""
 LOOK: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
@@ -76,16 +76,16 @@ class LiveRun(pn.viewable.Viewer):
         plots = pn.Column(controls, self._board, **LOOK)
         self._column = in_cell(self._status, pn.Row(fields, plots, **LOOK))
         if run.active:
-            self.look()  # before it is in a cell: what it changes there is sent one by one
+            self.refresh()  # before it is in a cell: what it changes there is sent one by one
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
 
-    def look(self) -> bool:
+    def refresh(self) -> bool:
         """Show what is new; return whether there may be more: the run has not ended."""
         if self.controller.run is None and self._run.worker is not None:  # begun, here or by another cell
             self.controller.watch_run(self._run)
-        self.controller.look()
+        self.controller.refresh()
         run = self.controller.run
         self._form.lock(self.controller.active)
         self._form.steer(run if self.controller.active else None)

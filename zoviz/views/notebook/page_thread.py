@@ -16,7 +16,7 @@ _Result = TypeVar("_Result")
 class PageThread:
     """A thread with an event loop, for views that stay alive while a cell keeps the kernel's main thread busy.
 
-    A notebook's front end sends what a person does to the main thread, or to another one; views are looked at four
+    A notebook's front end sends what a person does to the main thread, or to another one; views are refreshed four
     times a second. Done in one thread, none of it meets the other in the middle of a change of a document.
     """
 

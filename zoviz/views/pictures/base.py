@@ -39,7 +39,7 @@ class Picture(param.Parameterized):
     follows: ClassVar[str] = "x"
     """Whose course it draws: "x" the iterate's, or "inner" a follower's."""
     slow: ClassVar[bool] = False
-    """Whether ``prepare`` takes longer than a page should wait: a thread then does it, and a later look draws."""
+    """Whether ``prepare`` takes longer than a page should wait: a thread then does it, and a later refresh draws."""
 
     general: ClassVar[bool] = False
     """Whether it stands back where another picture draws the same."""
@@ -139,7 +139,7 @@ class PictureCard(pn.viewable.Viewer):
         self._kind: type[Picture] | None = None  # of the picture on the page
         self._needed: type[Picture] | None = None  # of that of ``_run``
         self._panes: dict[type[Picture], pn.Column] = {}  # in the order in which they are in the column
-        self._looks = 0
+        self._refreshes = 0
         self._mark: Hashable = None
         self._work: Future[Any] | None = None
 
@@ -164,23 +164,23 @@ class PictureCard(pn.viewable.Viewer):
     def prepare(self, run: Run | None, name: str = "") -> None:
         """Make the picture that another run needs, which ``update`` then puts on the page.
 
-        A look for each: a look that does both holds up the server's other pages.
+        A refresh for each: one that does both holds up the server's other pages.
         """
         if run is not self._run:
             self._change(run)
 
     def update(self, run: Run | None, name: str = "") -> None:
-        """Draw the newest iterate of a run by its name; called with the document's lock at every look at it."""
+        """Draw the newest iterate of a run by its name; called with the document's lock at every refresh."""
         self.prepare(run)
         if self._needed is not self._kind:
             self._show(self._needed)
-        self._looks += 1
+        self._refreshes += 1
         if self._work is not None:
             self._take_up(self._work)
         if self.picture is not None:
             self.picture.label_run(f"{name}, replica 1" if name else "")
         moved = self.scrubber is not None and self.scrubber.moved
-        if self.picture is None or run is None or (run.active and self._looks % EVERY and not moved):
+        if self.picture is None or run is None or (run.active and self._refreshes % EVERY and not moved):
             return None
         return self._draw(run)
 
@@ -208,7 +208,7 @@ class PictureCard(pn.viewable.Viewer):
 
     def _change(self, run: Run | None) -> None:
         """Replace the picture by the one that fits another run's problem or solver, or by none."""
-        self._run, self._mark, self._looks, self._work = run, None, 0, None
+        self._run, self._mark, self._refreshes, self._work = run, None, 0, None
         for scrubber in self._scrubbers.values():
             scrubber.reset()
         self._needed = None

@@ -28,7 +28,7 @@ class Consensus(Picture):
 
     Notes
     -----
-    A run draws three sets of edges in each of its iterations, thousands between two looks at the picture: what they
+    A run draws three sets of edges in each of its iterations, thousands between two refreshes of the picture: what they
     have in common are the probabilities, and these are drawn.
     """
 

@@ -65,7 +65,7 @@ class PathScrubber(pn.viewable.Viewer):
             self._mark = mark
             return mark, path
         iterations = run.path.snapshot().columns[ITERATION]
-        if len(iterations) != len(path):  # the run has moved on since the path was read: at the next look
+        if len(iterations) != len(path):  # the run has moved on since the path was read: at the next refresh
             self.moved = True
             return self._mark, path
         if self._at is None:

@@ -27,7 +27,7 @@ from zoviz.views.plots.plot_tools import PlotTools
 from zoviz.views.plots.shared_models import SharedModels
 
 PLOTS_AT_ONCE = 2
-"""Plots that one look of a page gives a run's lines: the first row on most screens, beside the problem's picture."""
+"""Plots that one refresh of a page gives a run's lines: the first row on most screens, beside the problem's picture."""
 
 _SMALL = """
 label {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}

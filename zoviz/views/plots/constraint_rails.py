@@ -85,7 +85,7 @@ class ConstraintRails(pn.viewable.Viewer):
         self._problem: Problem | None = None
         self._known: dict[float, Array] = {}
         self._work: Future[dict[float, Array]] | None = None
-        self._looks, self._name = 0, ""
+        self._refreshes, self._name = 0, ""
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -96,19 +96,19 @@ class ConstraintRails(pn.viewable.Viewer):
         return bool(self._column.visible)
 
     def update(self, run: Run | None, name: str = "") -> None:
-        """Draw what is new of a run by its name; called with the document's lock at every look at it."""
+        """Draw what is new of a run by its name; called with the document's lock at every refresh."""
         if run is not self._run:
             self._begin(run)
         if name != self._name:
             self._name = name
             self._entitle()
-        self._looks += 1
+        self._refreshes += 1
         if self.visible and self._drawn_on != (self._board.axis, self._board.shared):
             self._draw()
         if self._work is not None and self._work.done():
             self._known, self._work = self._work.result(), None
             self._draw()
-        if run is None or self._problem is None or self._work is not None or (run.active and self._looks % EVERY):
+        if run is None or self._problem is None or self._work is not None or (run.active and self._refreshes % EVERY):
             return
         columns = run.path.snapshot().columns
         if "x" not in columns or columns["x"].shape[1:] != (self._problem.domain.n,):
@@ -120,7 +120,7 @@ class ConstraintRails(pn.viewable.Viewer):
             self._work = in_background(lambda: _evaluated(problem, iterations, path, known))
 
     def _begin(self, run: Run | None) -> None:
-        self._run, self._problem, self._known, self._work, self._looks = run, None, {}, None, 0
+        self._run, self._problem, self._known, self._work, self._refreshes = run, None, {}, None, 0
         problem = None if run is None or run.initial is None else run.initial.problem
         if problem is not None and problem.analytic and problem.form == "constrained" and 0 < problem.m <= MOST:
             self._problem = problem.clone()

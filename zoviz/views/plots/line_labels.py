@@ -20,7 +20,7 @@ _WORD = 0.09
 _WHOLE = 0.95
 """Share of the rows up to which a line has to go for its end to be named."""
 _MOVED = 0.02
-"""Share of it from which on labels are sent anew: lines move a little with every look."""
+"""Share of it from which on labels are sent anew: lines move a little with every refresh."""
 
 
 class Label(NamedTuple):

@@ -235,7 +235,7 @@ export function render({model}) {
         self._controller, self._runs_shown = controller, controller.runs_shown
 
     def update(self) -> None:
-        """Bring the rows to the runs on the plots; called by the page's looks, which have the document's lock."""
+        """Bring the rows to the runs on the plots; called by the page's refreshes, which have the document's lock."""
         entries = list(self._runs_shown.runs.values())
         several, own = len({entry.problem for entry in entries}) > 1, self._controller.run
         judge = self._controller.verdict

@@ -216,7 +216,7 @@ class StoredRunsTable(pn.viewable.Viewer):
 
     @say_errors("The list cannot be completed: ")
     def update(self, visible: bool = True) -> None:
-        """Complete the list by what a thread has read of its runs; called by the page's looks.
+        """Complete the list by what a thread has read of its runs; called by the page's refreshes.
 
         While it is in sight it is read again now and then: runs may be another process's, which tells this one nothing.
         A tick that the server has but has not taken on yet comes first, and so does what is being typed into a cell:

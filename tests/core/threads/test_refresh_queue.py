@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from helpers.event_loop import result_of
-from zoviz.core.threads import look_queue
-from zoviz.core.threads.look_queue import LookQueue
+from zoviz.core.threads import refresh_queue
+from zoviz.core.threads.refresh_queue import RefreshQueue
 
 PERIOD, TICK, COST = 0.25, 0.0625, 0.02
 
@@ -22,7 +22,7 @@ def looks(
     monkeypatch: pytest.MonkeyPatch, pages: int, seconds: float, cost: float = COST
 ) -> tuple[list[float], list[int]]:
     """The ends of all looks, and how many each page had, in a simulated loop in which pages ask at each tick."""
-    queue, now, events, number = LookQueue(), 0.0, list[Any](), 0
+    queue, now, events, number = RefreshQueue(), 0.0, list[Any](), 0
     due, ends, count = [0.0] * pages, list[float](), [0] * pages
 
     def later(pause: float, task: Any, *arguments: Any, context: Context | None = None) -> None:
@@ -32,9 +32,9 @@ def looks(
 
     def ask(page: int) -> None:
         nonlocal now
-        if now >= due[page] and queue.may_look(page, due[page], now, lambda: later(0.0, ask, page)):
+        if now >= due[page] and queue.may_refresh(page, due[page], now, lambda: later(0.0, ask, page)):
             began, now = now, now + cost
-            queue.looked(page, began, now)
+            queue.refreshed(page, began, now)
             due[page], count[page] = max(due[page] + PERIOD, began), count[page] + 1
             ends.append(now)
 
@@ -43,7 +43,7 @@ def looks(
         ask(page)
 
     loop = SimpleNamespace(call_later=later)
-    monkeypatch.setattr(look_queue, "asyncio", SimpleNamespace(get_running_loop=lambda: loop))
+    monkeypatch.setattr(refresh_queue, "asyncio", SimpleNamespace(get_running_loop=lambda: loop))
     for page in range(pages):
         later(TICK * page / pages, tick, page)
     while now < seconds:
@@ -56,7 +56,7 @@ def looks(
 @pytest.mark.parametrize("share", [0.5, 1.0])
 def test_the_loop_is_free_between_any_two_looks(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     """Where looks may have all of the time, they follow each other."""
-    monkeypatch.setattr(look_queue, "SHARE", share)
+    monkeypatch.setattr(refresh_queue, "SHARE", share)
     ends, count = looks(monkeypatch, 30, 24.0)
     pauses = [after - before - COST for before, after in pairwise(ends) if before > 2.0]  # all pages have come by then
     assert (min(pauses) >= 0.999 * COST) == (share == 0.5)
@@ -64,7 +64,7 @@ def test_the_loop_is_free_between_any_two_looks(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_looks_have_less_while_a_page_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look_queue, "RESTS", SimpleNamespace(elsewhere=lambda: True))
+    monkeypatch.setattr(refresh_queue, "RESTS", SimpleNamespace(elsewhere=lambda: True))
     ends, count = looks(monkeypatch, 30, 30.0)
     pauses = [after - before - COST for before, after in pairwise(ends)]
     assert min(pauses) >= 3.999 * COST and min(count) >= 9
@@ -73,7 +73,7 @@ def test_looks_have_less_while_a_page_is_made(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("few", [4, 1])
 def test_a_few_pages_look_as_often_as_the_loop_can(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
     """On a machine where a look takes 60 ms: without pauses between four of them each page has almost its four."""
-    monkeypatch.setattr(look_queue, "FEW", few)
+    monkeypatch.setattr(refresh_queue, "FEW", few)
     _, count = looks(monkeypatch, 4, 10.0, cost=0.06)
     assert (min(count) >= 35) == (few == 4)
 
@@ -86,13 +86,13 @@ def test_the_next_page_is_not_asked_in_the_name_of_this_one(monkeypatch: pytest.
 
     async def look() -> None:
         page.set("this")
-        queue = LookQueue()
-        queue.may_look(2, 0.0, 0.0, lambda: asked.append(page.get()))
-        queue.looked(1, 0.0, 0.0)
+        queue = RefreshQueue()
+        queue.may_refresh(2, 0.0, 0.0, lambda: asked.append(page.get()))
+        queue.refreshed(1, 0.0, 0.0)
         await asyncio.sleep(0.01)
 
     if not own:
-        monkeypatch.setattr(look_queue, "Context", copy_context)
+        monkeypatch.setattr(refresh_queue, "Context", copy_context)
     result_of(look())
     assert asked == ["none" if own else "this"]
 
@@ -104,17 +104,17 @@ def test_a_few_pages_look_four_times_a_second(monkeypatch: pytest.MonkeyPatch, p
 
 
 def test_a_page_that_has_stopped_asking_or_is_closed_holds_nobody_up() -> None:
-    queue = LookQueue()
-    assert queue.may_look(1, 0.0, 0.0, list)
-    assert not queue.may_look(2, 0.1, 0.1, list), "the other has waited longer"
-    assert queue.may_look(2, 0.1, 1.0, list)
-    assert not queue.may_look(3, 0.2, 1.0, list)
+    queue = RefreshQueue()
+    assert queue.may_refresh(1, 0.0, 0.0, list)
+    assert not queue.may_refresh(2, 0.1, 0.1, list), "the other has waited longer"
+    assert queue.may_refresh(2, 0.1, 1.0, list)
+    assert not queue.may_refresh(3, 0.2, 1.0, list)
     queue.leave(2)
-    assert queue.may_look(3, 0.2, 1.0, list)
+    assert queue.may_refresh(3, 0.2, 1.0, list)
 
 
 def test_without_a_loop_pages_ask_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look_queue, "FEW", 0)
-    queue = LookQueue()
-    queue.looked(1, 0.0, 1.0)
-    assert not queue.may_look(1, 1.0, 1.5, list) and queue.may_look(1, 1.0, 2.0, list)
+    monkeypatch.setattr(refresh_queue, "FEW", 0)
+    queue = RefreshQueue()
+    queue.refreshed(1, 0.0, 1.0)
+    assert not queue.may_refresh(1, 1.0, 1.5, list) and queue.may_refresh(1, 1.0, 2.0, list)

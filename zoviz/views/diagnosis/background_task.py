@@ -29,7 +29,7 @@ class CalledOff(ZovizError):
     """A look that a person has cancelled."""
 
 
-class BackgroundLook(Generic[_Outcome]):
+class BackgroundTask(Generic[_Outcome]):
     """A look that a thread takes and that may be called off between two batches of calls.
 
     Parameters
@@ -75,7 +75,7 @@ class Offer(NamedTuple, Generic[_Outcome]):
     least, most : int
         Calls.
     take : callable
-        As for ``BackgroundLook``.
+        As for ``BackgroundTask``.
     """
 
     least: int
@@ -91,7 +91,7 @@ def price(run: Run, least: int, most: int) -> str:
     return f"{calls} extra calls, not charged to the run. Takes up to {duration(most * pace)}."
 
 
-class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
+class TaskControl(pn.viewable.Viewer, Generic[_Outcome]):
     """A button that takes a look at the page's run, with its price beside it, and one that cancels it.
 
     Parameters
@@ -120,7 +120,7 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
         self._fields = [pn.Column(field, width=FIELD_WIDTH, margin=0) for field in fields]
         self._offer, self._show, self._while_running = offer, show, while_running
         self._run: Run | None = None
-        self._work: BackgroundLook[_Outcome] | None = None
+        self._work: BackgroundTask[_Outcome] | None = None
         self._complaint = ""
         self.button = text_button(label, self.begin, disabled=True, margin=(4, 4, 4, 10))
         self.cancel_button = text_button("Cancel", self.cancel, visible=False)
@@ -136,12 +136,12 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
         return self._work is not None
 
     def begin(self) -> None:
-        """Take the look, unless one is at work or it cannot be taken now."""
+        """Start the work, unless it is going on or cannot be done now."""
         run = self._run
         if run is None or self.at_work or self._obstacle(run):
             return
         try:
-            self._work, self._complaint = BackgroundLook(self._offer(run).take), ""
+            self._work, self._complaint = BackgroundTask(self._offer(run).take), ""
         except ZovizError as error:
             self._complaint = str(error)
 
@@ -151,7 +151,7 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
             self._work.cancel()
 
     def update(self, run: Run | None) -> None:
-        """Take up what was seen and show the price; called with the document's lock at every look at the run."""
+        """Take up what was seen and show the price; called with the document's lock at every refresh."""
         if run is not self._run:
             self.cancel()  # of another run: nobody waits for it any more
             self._run, self._work, self._complaint = run, None, ""
@@ -162,7 +162,7 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
         update_changed(self.cancel_button, visible=self.at_work)
         update_changed(self.note, object=muted_html(html.escape(sentence)))
 
-    def _take_up(self, run: Run, work: BackgroundLook[_Outcome]) -> None:
+    def _take_up(self, run: Run, work: BackgroundTask[_Outcome]) -> None:
         self._work = None
         try:
             self._show(run, work.outcome())
@@ -185,7 +185,7 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
         return False, " ".join(filter(None, [self._complaint, price(run, offer.least, offer.most)]))
 
     def _obstacle(self, run: Run) -> str:
-        """Return why a run cannot be looked at now; empty where it can."""
+        """Return why it cannot be done for a run now; empty where it can."""
         if run.problem.form != FORM:
             return f"Only for {FORM} problems; this one is {run.problem.form}."
         if run.state is None:
