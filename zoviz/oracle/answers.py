@@ -111,7 +111,7 @@ class Answers:
         sample: Any,
         rows: np.ndarray,
     ) -> tuple[Array, ...]:
-        """Return arrays of these shapes that are no joint values, by the problem's method.
+        """Return what a method of the problem's gives at points, such as gradients, as arrays of these shapes.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ def prepare() -> None:
 
 
 def configure_process() -> None:
-    """Set thread switching, costs of pages, files a browser may read, messages' order, and its end.
+    """Configure the server's process: its threads, its files for browsers, the order of messages, and its end.
 
     Once for a process: each page asks for it, and what was worked out for the pages before would be worked out again.
     """
