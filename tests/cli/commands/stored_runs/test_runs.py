@@ -38,7 +38,7 @@ def test_samples_are_listed_where_some_run_has_any(zoviz: Callable[..., Told], s
     assert "SAMPLES" not in zoviz("runs").out
     budget = ("--zeta-samples", "30", "--replicas", "2", "--quiet")
     outcome = zoviz("run", "StochasticQP", "SampledALM", "n=9", "sampled_rows=true", *budget)
-    assert "10 samples, 30 samples of zeta x 2, 10 iterations" in outcome.out
+    assert "10 oracle calls, 30 samples of zeta in each of 2 replicas, 10 iterations" in outcome.out
     head, newest, other = zoviz("runs").out.splitlines()[:3]
     assert "CALLS  SAMPLES  ZETA SAMPLES  OBJECTIVE" in head
     assert newest.split()[6:9] == ["10", "10", "30"] and other.split()[7:9] == ["0", "0"]
