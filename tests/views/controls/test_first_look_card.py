@@ -9,6 +9,7 @@ from zoviz.problems import BlackBox, LoadTracking
 from zoviz.runs.engine.answering import REPEATS
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.controls.first_look_card import FirstLookCard
+from zoviz.views.controls.run_form import RunForm
 
 
 def test_an_own_problem_is_tried_by_a_click_and_the_next_run_pays_for_itself_alone() -> None:
@@ -37,11 +38,15 @@ def test_a_problem_of_zoviz_s_has_no_such_card_and_what_is_raised_is_said() -> N
         raise RuntimeError("<no licence>")
 
     card = FirstLookCard()
-    card.update(LoadTracking(n=4), None, False)
-    assert not card.__panel__().objects
+    form = RunForm()
+    form.update(False)
+    assert not form.own.objects
     own = BlackBox(broken, bounds=[(-1, 1)] * 3, x0=[0.5] * 3)
+    offered = RunForm(own)
+    offered.update(False)
+    assert offered.first_look.__panel__() in offered.own.objects
     card.update(own, None, True)
-    assert card.__panel__().objects and card.button.disabled, "a run goes on"
+    assert card.button.disabled, "a run goes on"
     card.update(own, None, False)
     card.begin()
     until(lambda: card.update(own, None, False) or "licence" in card.note.object)

@@ -9,6 +9,7 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.controls.past_points_card import PastPointsCard
+from zoviz.views.controls.run_form import RunForm
 
 TABLE = b"x1,x2,f,h1\n0.1,0.1,1,-1\n0.2,0.2,2,-1\n5,5,1,-1\n0.3,0.3,,\n0.4,0.4,3,\n"
 
@@ -67,14 +68,15 @@ def test_a_file_that_cannot_be_used_is_refused_in_a_sentence_and_no_run_begins(c
 
 
 def test_the_field_is_offered_for_own_problems_alone_and_a_file_belongs_to_one() -> None:
-    card = PastPointsCard()
-    card.follow(LoadTracking(n=4))
-    assert not card.__panel__().objects
-    own = box()
+    own, card = box(), PastPointsCard()
+    for problem in (None, own):
+        form = RunForm(problem)
+        form.update(False)
+        assert (form.past_points.__panel__() in form.own.objects) == (problem is own)
     card.follow(own)
     choose(card, TABLE)
     card.follow(own)
-    assert card.points is not None and card.field in card.__panel__().objects
+    assert card.points is not None
     card.lock(True)
     assert card.field.disabled
     card.follow(LoadTracking(n=4))

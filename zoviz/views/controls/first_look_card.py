@@ -31,7 +31,7 @@ class FirstLookCard(pn.viewable.Viewer):
         self._work: Future[FirstLook] | None = None
         self.button = text_button(f"Try it: {CALLS} calls", self.begin, margin=(2, 10))
         self.note = note("", margin=(2, 10, 6, 10), sizing_mode="stretch_width")
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(self.button, self.note, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -56,7 +56,6 @@ class FirstLookCard(pn.viewable.Viewer):
         if problem is not self._problem:
             self._problem, self._work = problem, None
             update_changed(self.note, object="")
-        update_changed(self._column, objects=[self.button, self.note] if isinstance(problem, Simulation) else [])
         if self._work is None:
             update_changed(self.button, disabled=active)
         elif self._work.done():

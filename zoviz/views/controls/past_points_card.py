@@ -11,7 +11,6 @@ import panel as pn
 
 from zoviz.problems.base import Problem
 from zoviz.problems.past_points import past_points
-from zoviz.problems.user.base import Simulation
 from zoviz.runs.engine.start import usage_of_past
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.style import muted_html, note, update_changed
@@ -45,7 +44,7 @@ class PastPointsCard(pn.viewable.Viewer):
         self.field = pn.widgets.FileInput(label="Past points", accept=".csv,.parquet,.txt", description=_DOC, **look)
         self.away = text_button("Without past points", self.take_away, visible=False, margin=(2, 10))
         self.note = note("", margin=(2, 10, 6, 10), sizing_mode="stretch_width")
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(self.field, self.note, self.away, sizing_mode="stretch_width", margin=0)
         self.field.param.watch(lambda _: self.read(), "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -56,8 +55,6 @@ class PastPointsCard(pn.viewable.Viewer):
         if problem is not self._problem:
             self._problem = problem
             self.take_away()
-        parts = [self.field, self.note, self.away] if isinstance(problem, Simulation) else []
-        update_changed(self._column, objects=parts)
 
     def read(self) -> None:
         """Read the file that was chosen, and say how many of its points are used or why none can be."""

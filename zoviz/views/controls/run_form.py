@@ -7,9 +7,11 @@ from typing import Any
 import panel as pn
 
 from zoviz.problems.base import Problem
+from zoviz.problems.user.base import Simulation
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.views.common.style import update_changed
 from zoviz.views.controls.first_look_card import FirstLookCard
 from zoviz.views.controls.past_points_card import PastPointsCard
 from zoviz.views.controls.picker import Picker
@@ -27,6 +29,11 @@ class RunForm(pn.viewable.Viewer):
         The one to begin with.
     limits : Limits
         Of the server: a problem that is too large is not even built.
+
+    Attributes
+    ----------
+    own : Column
+        Cards for a person's own problem; empty for others.
     """
 
     def __init__(
@@ -37,18 +44,21 @@ class RunForm(pn.viewable.Viewer):
         self.settings = RunSettings()
         self.settings_form = RunSettingsForm(self.settings)
         self.first_look, self.past_points = FirstLookCard(), PastPointsCard()
+        self.own = pn.Column(sizing_mode="stretch_width", margin=0)
         self.settings.suit(self.picker.problem)
         self.picker.param.watch(lambda _: self.settings.suit(self.picker.problem), "problem_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
         look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
         parameters = pn.Column(self.picker.solver_panel, self.settings_form, css_classes=["zoviz-parameters"], **look)
-        return pn.Column(self.picker, self.first_look, self.past_points, parameters, **look)
+        return pn.Column(self.picker, self.own, parameters, **look)
 
     def update(self, active: bool) -> None:
         """Show the first look and the field of past points; called at every refresh, with the document's lock."""
         self.first_look.update(self.picker.problem, self.settings.calls, active)
         self.past_points.follow(self.picker.problem)
+        cards = [self.first_look, self.past_points] if isinstance(self.picker.problem, Simulation) else []
+        update_changed(self.own, objects=[one.__panel__() for one in cards])
 
     @property
     def solver(self) -> Solver:
