@@ -23,8 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 WIDTH, HEIGHT, SCALE = 1280, 720, 0.75
 STILL = {"width": 1440, "height": 900}
 """Pixels of the picture."""
-QUERY = {"problem": "Welded beam design", "solver": "ZOSQP", "run.replicas": 8, "run.calls": 300}
-"""What the picture's page is opened with."""
+STILL_QUERY = {"problem": "Welded beam design", "solver": "ZOSQP", "run.replicas": 8, "run.calls": 300}
+QUERY = {"problem": "Nonconvex QCQP", "solver": "ZO-SPLM"}
+"""What the pages of picture and clip are opened with."""
 EVERY = 0.4
 """Seconds between two frames."""
 COLOURS = 255
@@ -110,8 +111,8 @@ def main(path: Path) -> None:
                 page = browser.new_page(
                     viewport=STILL if still else {"width": WIDTH, "height": HEIGHT}, color_scheme="light"
                 )
-                query = f"?{urlencode(QUERY)}" if still else ""
-                page.goto(f"http://127.0.0.1:{port}/dashboard{query}")
+                query = urlencode(STILL_QUERY if still else QUERY)
+                page.goto(f"http://127.0.0.1:{port}/dashboard?{query}")
                 if still:
                     picture(page, path)
                 else:
