@@ -51,6 +51,8 @@ class Account:
 
     Attributes
     ----------
+    limit : int or None
+        The budget of calls, without those kept back; None where there is none.
     spent : int
         The number of calls of a replica that was never frozen.
     kinds : dict of str to ndarray of int, shape (R,)
@@ -69,8 +71,8 @@ class Account:
     """
 
     def __init__(self, replicas: int, budgets: Mapping[str, Any]) -> None:
-        self._limit: int | None = budgets.get("calls")
-        self.ceiling: int | Array | None = self._limit
+        self.limit: int | None = budgets.get("calls")
+        self.ceiling: int | Array | None = self.limit
         # Calls that each replica has made fewer than ``spent``: they stay what they are while all make as many.
         self.spent, self._behind = 0, np.zeros(replicas, dtype=np.int64)
         self.kinds: dict[str, np.ndarray] = {}
@@ -89,11 +91,6 @@ class Account:
         return {"calls": self.calls, "samples": self.samples.xi, "zeta_samples": self.samples.zeta}
 
     @property
-    def limit(self) -> int | None:
-        """The budget of calls, without those kept back; None where there is none."""
-        return self._limit
-
-    @property
     def remaining(self) -> Array:
         """The number of calls that each replica's budget still covers, (R,); infinite without a budget."""
         if self.ceiling is None:
@@ -106,23 +103,22 @@ class Account:
 
     def keep(self, calls: int) -> None:
         """Keep calls of the budget back from the solver; 0 gives it all of them."""
-        if self._limit is not None:
-            self._limit += self.kept_back - calls
+        if self.limit is not None:
+            self.limit += self.kept_back - calls
             self.kept_back = calls
-            self.ceiling = self._limit
+            self.ceiling = self.limit
 
     def end_by(self, calls: int) -> None:
         """Lower the budget of each replica to so many calls; a lower one stays."""
-        self._limit = self.ceiling = calls if self._limit is None else min(calls, self._limit)
+        self.limit = self.ceiling = calls if self.limit is None else min(calls, self.limit)
 
-    def begin_stage(self, limit: Array) -> Array:
-        """Let no replica go beyond a limit (R,) of calls, nor beyond the budget; return the lower of both."""
-        self.ceiling = limit if self._limit is None else np.minimum(limit, self._limit)
-        return self.ceiling
+    def begin_stage(self, limit: Array) -> None:
+        """Let no replica go beyond a limit (R,) of calls, nor beyond the budget."""
+        self.ceiling = limit if self.limit is None else np.minimum(limit, self.limit)
 
     def end_stage(self) -> None:
         """Give the replicas their whole budget again."""
-        self.ceiling = self._limit
+        self.ceiling = self.limit
 
     def bill(self, counts: np.ndarray | int, parts: tuple[int, ...], own: bool, alike: int | None = None) -> Bill:
         """Return what calls and samples cost; nothing is counted yet.
@@ -144,7 +140,7 @@ class Account:
             Where calls or samples would exceed their budget.
         """
         spent = self.spent + alike if alike is not None else max(self.spent, int((self.calls + counts).max()))
-        if self._limit is not None and spent > self._limit:
+        if self.limit is not None and spent > self.limit:
             raise self.exhausted()
         return Bill(counts, spent, parts, own, self.samples.bill(parts, counts, own) if parts else None)
 
@@ -168,7 +164,7 @@ class Account:
 
     def exhausted(self) -> BudgetSpent:
         """Return the exception of a spent budget of calls."""
-        return BudgetSpent(f"The budget of {(self._limit or 0) + self.kept_back} oracle calls is spent.")
+        return BudgetSpent(f"The budget of {(self.limit or 0) + self.kept_back} oracle calls is spent.")
 
     @contextmanager
     def calls_for(self, purpose: Purpose | Sequence[Purpose]) -> Iterator[None]:

@@ -346,7 +346,8 @@ class Oracle:
         memory = self._memory
         if free is not None:
             self._memory = self._with_known(*free)
-        self._stage = stage = Stage(self.account.begin_stage(limit))
+        self.account.begin_stage(limit)
+        self._stage = stage = Stage(len(limit))
         self.active = self.run_active & replicas
         self.failed, self.any_failed, self.all_active = stage.failed, False, bool(self.active.all())
         try:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.core.types import Array
-
 
 class Stage:
     """The books of a stage, kept by ``Oracle.stage``.
 
     Parameters
     ----------
-    limit : Array, shape (R,)
-        Calls of the whole run, per replica, at which the stage is over.
+    replicas : int
 
     Attributes
     ----------
@@ -23,7 +20,6 @@ class Stage:
         Replicas for which ``Oracle.fail`` was called in the stage.
     """
 
-    def __init__(self, limit: Array) -> None:
-        self.limit = limit
-        self.answered = np.zeros(len(limit), dtype=np.int64)
-        self.failed = np.zeros(len(limit), dtype=bool)
+    def __init__(self, replicas: int) -> None:
+        self.answered = np.zeros(replicas, dtype=np.int64)
+        self.failed = np.zeros(replicas, dtype=bool)
