@@ -104,3 +104,12 @@ def test_beside_a_certified_point_stand_f_star_each_rows_word_and_what_its_limit
     assert html.escape(sure.minimum) in shown and "another digit would take about" in shown
     assert html.escape(f"{word}, a unit is worth {worth}") in shown and f"<td>{name}</td>" in shown
     assert "zoviz-certainty" not in design_html(run.best_design)
+
+
+def test_a_median_that_does_not_exist_is_said_in_words() -> None:
+    run = Run(ConexQCQP(n=3), ZOCEG(), replicas=3, iterations=2)
+    run.run()
+    design = run.best_design._replace(kind="best feasible point", replicas=3, middle=np.nan)
+    shown = design_html(design)
+    assert "Best feasible point; half of 3 replicas or more have none." in shown and "nan" not in shown
+    assert "median of 3 replicas 1.5." in design_html(design._replace(middle=1.5))

@@ -45,7 +45,10 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     With a certainty, f*, the minimum's x and what limits are worth stand beside them.
     """
     sure = sureness.certainty
-    middle = f", median of {design.replicas} replicas {design.middle:.6g}" if design.replicas > 1 else ""
+    middle = f", median of {design.replicas} replicas {design.middle:.6g}"
+    if np.isnan(design.middle):
+        middle = f"; half of {design.replicas} replicas or more have none"
+    middle = middle if design.replicas > 1 else ""
     state = "<small>feasible</small>" if design.feasible else "<small class='violated'>not feasible</small>"
     best = f"<div class='zoviz-best-f' title='f'>{design.value}{state}</div>"
     rows = []
