@@ -95,3 +95,10 @@ def test_a_default_part_is_shared_with_no_object() -> None:
     one.part.batch_size = 11
     assert other.part.batch_size == Heir().part.batch_size == 3
     assert pickle.loads(pickle.dumps(one)).part.batch_size == 11
+
+
+def test_an_unknown_parameter_is_refused_with_those_that_are_near() -> None:
+    with pytest.raises(TypeError, match="Expected a parameter of Heir, got 'wieghts': did you mean weights"):
+        Heir(wieghts=[1.0])
+    with pytest.raises(TypeError, match="got 'q': the parameters are part, count, step, exact, "):
+        Heir(q=1)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -23,6 +22,7 @@ from zoviz.core.optional import require
 from zoviz.diagnosis.certificate import Certifier, certificate_of, known_certainty
 from zoviz.diagnosis.verdict import verdict_of
 from zoviz.problems.base import Problem
+from zoviz.problems.find import find_problem
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
@@ -222,11 +222,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--store", default=os.environ.get("ZOVIZ_STORE", STORE_URL), help="store of the runs")
     parser.add_argument("--read-only", action="store_true", help="let runs be read only")
     args = parser.parse_args(arguments)
-    sys.path.insert(0, os.getcwd())
-    problems = {}
-    for path in args.problems:
-        module, _, name = path.partition(":")
-        problems[name] = getattr(import_module(module), name)
+    try:
+        problems = {path.rpartition(":")[2]: find_problem(path) for path in args.problems}
+    except ValueError as error:
+        parser.error(str(error))
     server(Laboratory(problems, Store(args.store), args.calls, args.read_only)).run()
 
 

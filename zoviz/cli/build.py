@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import os
 import shlex
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,10 +11,11 @@ import param
 
 from zoviz.cli.command import UsageError, say
 from zoviz.cli.parse import assign, put, split
-from zoviz.core import defaults, registry
+from zoviz.core import defaults
 from zoviz.core.optional import require
 from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
+from zoviz.problems.find import find_problem, import_from_working_folder
 from zoviz.problems.user.executable import Executable
 from zoviz.runs.engine.confidence import CONFIDENT
 from zoviz.runs.engine.spec import EVERY_CALL, SETTINGS, RunSpec
@@ -77,42 +75,6 @@ def _employ(problem: Problem, workers: Any) -> None:
         )
     with param.edit_constant(problem):
         problem.param.update(workers=workers)
-
-
-def find_problem(name: str) -> Problem:
-    """Return a problem by its class's name, or the object that ``module:object`` names.
-
-    Raises
-    ------
-    UsageError
-        For no such module or object, or one that is not a problem.
-    """
-    if ":" not in name:
-        cls = registry.named("zoviz.problems", Problem, name, "problem")
-        if registry.required(cls):
-            raise UsageError(
-                f"Expected a complete problem, got {cls.__name__}, which needs {registry.required(cls)[0]}: "
-                "put one into a module and pass module:object, or give a program with --exe."
-            )
-        return cls()
-    module, _, path = name.partition(":")
-    import_from_working_folder()
-    try:
-        problem = getattr(importlib.import_module(module), path)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"Expected module:object of a problem, got {name!r}: {error}.") from error
-    problem = problem() if isinstance(problem, type) and issubclass(problem, Problem) else problem
-    if not isinstance(problem, Problem):
-        raise UsageError(
-            f"Expected a zoviz problem in {name!r}, got {type(problem).__name__}: wrap it in BlackBox(...)."
-        )
-    return problem
-
-
-def import_from_working_folder() -> None:
-    """Find modules in the working folder: a console script has its own folder on the path instead."""
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
 
 
 def executable(args: argparse.Namespace, workers: Any) -> Executable:

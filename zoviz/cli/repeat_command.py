@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from zoviz.cli.build import import_from_working_folder, open_store
+from zoviz.cli.build import open_store
 from zoviz.cli.command import Command, UsageError
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import budget_options, json_option, store_option, trust_option
 from zoviz.cli.parse import read, split
 from zoviz.cli.progress import Watch, report
+from zoviz.problems.find import import_from_working_folder
 from zoviz.runs.engine.stopping import BUDGETS
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, cast
 import param
 from param.parameterized import ParameterizedMetaclass
 
+from zoviz.core.errors import suggestion
 from zoviz.core.parameters import Interval, Part
 
 
@@ -24,6 +25,13 @@ class Configurable(param.Parameterized, metaclass=SignatureOfParameters):
     """The base of objects made from parameters; ``inspect.signature`` names each with its type and default."""
 
     __abstract = True
+
+    def __init__(self, **params: Any) -> None:
+        known = type(self).param
+        for unknown in (name for name in params if name not in known):
+            hint = suggestion(unknown, settable(type(self)), "the parameters are")
+            raise TypeError(f"Expected a parameter of {type(self).__name__}, got {unknown!r}: {hint}")
+        super().__init__(**params)
 
     def clone(self) -> Self:
         """Return a clone with the same parameters: parts are cloned too, and no watcher is in common."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -50,6 +51,23 @@ def leave_result(error: BaseException, result: Callable[[], Any]) -> None:
             error.result = found  # type: ignore[attr-defined]
             if first:
                 error.add_note("What was found so far is this exception's attribute result, with x and fun.")
+
+
+def suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
+    """Return the end of a sentence about an unknown name: the known ones that are near it or contain it, or all.
+
+    Parameters
+    ----------
+    name : str
+    names : iterable of str
+        Those that are known.
+    otherwise : str
+        What comes before all of them, where none is near: "the parameters are".
+    """
+    known = list(names)
+    inside = [one for one in known if len(name) > 2 and name in one]
+    near = list(dict.fromkeys([*difflib.get_close_matches(name, known, n=4, cutoff=0.6), *inside]))[:4]
+    return f"did you mean {' or '.join(near)}?" if near else f"{otherwise} {', '.join(known)}."
 
 
 def described(error: BaseException) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.errors import suggestion
 from zoviz.core.types import Array
 from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers.base import Solver
@@ -128,6 +128,5 @@ def set_options(solver: Solver, options: Mapping[str, Any]) -> None:
 
     own = [key for key in solver.param if key != "name"]
     own += [f"estimator.{key}" for key in getattr(solver.estimator, "param", ()) if key != "name"]
-    near = difflib.get_close_matches(unknown[0], own, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"{type(solver).__name__} has {', '.join(own)}."
+    hint = suggestion(unknown[0], own, f"{type(solver).__name__} has")
     warnings.warn(f"Unknown solver options: {', '.join(unknown)}: {hint}", OptimizeWarning, stacklevel=5)

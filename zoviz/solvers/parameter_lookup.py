@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-
 import param
 
+from zoviz.core.errors import suggestion
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 
@@ -36,10 +35,8 @@ def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameteri
     if owners:
         raise ValueError(f"Expected one parameter, got {name!r} of both: write problem.{name} or solver.{name}.")
     names = [*settable(problem), *_dotted_names(solver)]
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}."
     whose = f"{type(problem).__name__} or {type(solver).__name__}"
-    raise ValueError(f"Expected a parameter of {whose}, got {name!r}: {hint}")
+    raise ValueError(f"Expected a parameter of {whose}, got {name!r}: {suggestion(name, names, 'there are')}")
 
 
 def settable(holder: param.Parameterized) -> list[str]:

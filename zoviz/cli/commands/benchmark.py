@@ -17,13 +17,14 @@ from zoviz.benchmark.exchange.tables import SUFFIXES, tidy, tidy_courses
 from zoviz.benchmark.standard.forms import FORMS
 from zoviz.benchmark.stored_study import StoredStudy
 from zoviz.cli.benchmark_report import CUTS, TABLES, facts_of, tell
-from zoviz.cli.build import dask, find_problem, open_store
+from zoviz.cli.build import dask, open_store
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show
 from zoviz.cli.help import CommandParser, RareGroup
 from zoviz.cli.options import json_option, store_option
 from zoviz.cli.parse import read
 from zoviz.cli.progress import ended_by_sigterm
 from zoviz.cli.standard_benchmark import run_standard
+from zoviz.problems.find import find_problem
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.portfolio.choice import named
 from zoviz.studies.study import Study

@@ -7,10 +7,11 @@ from typing import Any
 
 import param
 
-from zoviz.cli.build import find_problem, open_store
+from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command
 from zoviz.cli.help import CommandParser, RareGroup
 from zoviz.cli.options import store_option
+from zoviz.problems.find import find_problem
 from zoviz.views.server.settings import ServerSettings, option_of
 
 _USUAL = ("port", "address", "allow_origin", "basic_auth")

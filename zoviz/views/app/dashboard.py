@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from zoviz.core.threads.refresh_queue import RefreshQueue
 from zoviz.core.threads.rests import RESTS
 from zoviz.diagnosis.step_limits import limits_of
 from zoviz.problems.base import Problem
+from zoviz.problems.find import find_problem
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
@@ -86,7 +88,7 @@ _GRAIN = 4
 
 
 def dashboard(
-    problem: Problem | None = None, solver: Solver | None = None, store: Store | str | None = None
+    problem: Problem | str | None = None, solver: Solver | None = None, store: Store | str | None = None
 ) -> Dashboard:
     """Make a dashboard, and prepare this process to serve it.
 
@@ -95,8 +97,9 @@ def dashboard(
 
     Parameters
     ----------
-    problem : Problem, optional
-        A problem of your own (a ``BlackBox``, say), offered first.
+    problem : Problem or str, optional
+        A problem of your own (a ``BlackBox``, say), offered first, or its name, ``module:object``. Where that cannot
+        be had, the page opens without it and says why.
     solver : Solver, optional
         The solver to begin with.
     store : Store or str, optional
@@ -111,7 +114,18 @@ def dashboard(
     if isinstance(store, str):
         url = store
         store = pn.state.as_cached(f"zoviz store {url}", lambda: Store(url))
-    return Dashboard(problem, solver, store, live_runs=server_runs())
+    complaint = ""
+    if isinstance(problem, str):
+        try:
+            problem = find_problem(problem).clone()  # a clone for each session: they share the module
+        except ValueError as error:
+            problem, complaint = None, str(error)
+            logging.getLogger("zoviz").exception("The problem was not loaded.")
+    page = Dashboard(problem, solver, store, live_runs=server_runs())
+    if complaint:
+        page.rooms.open = RUN  # whose bar has the sentence, which stays
+        page.controller.say(complaint)
+    return page
 
 
 def server_runs() -> LiveRuns:

@@ -215,10 +215,8 @@ class Picker(pn.viewable.Viewer):
         for title in reasons:
             if not self.solvers[title].made_for(problem):
                 other.setdefault(" or ".join(self.solvers[title].forms), []).append(title)
-        # More than one reason would push the form out of sight.
-        summary = f"Not offered here: {', '.join(own)}"
-        single = "".join(f"Not offered: {reason}" for reason in own.values())
-        text = details_html(summary, *own.values()) if len(own) > 1 else muted_html(single)
+        # Folded: the reasons would push the form out of sight.
+        text = details_html(f"Not offered here: {', '.join(own)}", *own.values())
         count = sum(len(titles) for titles in other.values())
         lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
         update_changed(self.refused, object=text, visible=bool(own))

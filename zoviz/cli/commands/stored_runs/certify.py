@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from zoviz.cli.build import import_from_working_folder, open_store
+from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.certificate import Certifier, certificate_of, known_certainty
+from zoviz.problems.find import import_from_working_folder
 
 
 class _Certify(Command):

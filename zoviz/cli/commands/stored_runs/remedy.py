@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zoviz.cli.build import import_from_working_folder, open_store
+from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.remedies import Remedy, advice, remedies, trial_calls
 from zoviz.diagnosis.trial import Trial, try_remedies
 from zoviz.diagnosis.verdict import verdict_of
+from zoviz.problems.find import import_from_working_folder
 
 
 class _Remedy(Command):

@@ -100,7 +100,7 @@ class DesignPicture(Picture):
 
     __abstract = True
 
-    height = 340
+    height = 390
     kind: ClassVar[type[DesignProblem]]
     """The class of the designs."""
     unit: ClassVar[str] = "inches"
@@ -146,7 +146,7 @@ class DesignPicture(Picture):
         )
         count = len(self.limits(np.array(self.kind.lower)))
         self.words = [LegendItem(label="", renderers=[marks], index=j) for j in range(count)]
-        legend = Legend(items=self.words, ncols=2)
+        legend = Legend(items=self.words)  # in one column: two are wider than the picture
         legend.update(padding=0, margin=2, spacing=0, label_standoff=2)
         legend.update(glyph_width=18, glyph_height=16, border_line_color=None, background_fill_alpha=0.0)
         legend.update(label_text_font_size="11px")
