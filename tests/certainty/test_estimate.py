@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from zoviz.certainty import local_model
 from zoviz.certainty.certainty import Certainty
 from zoviz.certainty.estimate import certainty, design
 from zoviz.certainty.local_model import Calls
@@ -203,3 +204,16 @@ def test_without_earlier_calls_several_bases_of_axes_tell_the_curvature() -> Non
 def test_a_corner_of_the_box_holds_every_variable() -> None:
     one = made(lambda x: np.array([x.sum()]), x=BOX.lower)
     assert inside(one.f_star, -2.0) and one.directions == () and one.x_star[0] == Interval(-1.0, -1.0, -1.0)
+
+
+def test_a_gain_beyond_all_that_the_calls_show_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stiff(x: Array) -> Array:
+        return np.array([1e4 * x[0] ** 2 + (x[1:] ** 2).sum()])
+
+    # So far from x, one basis of axes and 14 earlier calls do not tell how the stiff variable bends with the others.
+    monkeypatch.setattr(local_model, "radius_of", lambda *_: 0.5)
+    box, x = Box(np.full(6, -1.0), np.full(6, 1.0)), np.zeros(6)
+    one = made(stiff, x, box, calls=40, earlier=14)
+    assert not one.tells_minimum and one.note == "the calls nearby do not determine f*" and "f* " not in one.nearby
+    assert inside(one.f_x, 0.0) and np.isinf(one.gain.high), "what the calls at x tell is not lost"
+    assert made(stiff, x, box, calls=40, earlier=200).tells_minimum

@@ -12,9 +12,9 @@ from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core import defaults
 from zoviz.core.types import Array
 
-HALF, DIGIT = 3, 99
-"""Calls for half the width, and a tenth of it, beside those that there were: errors fall with the root of the calls,
-and with them the radius within which a quadratic fits."""
+DIGIT = 99
+"""Calls for a tenth of the width, beside those that there were: errors fall with the root of the calls, and with them
+the radius within which a quadratic fits."""
 LARGEST = 0.5
 """Share of a direction's largest variable from which on another one names it, too."""
 WEAK = 1e-3
@@ -119,11 +119,6 @@ class Certainty:
         return bool(np.isfinite(self.f_star.value))
 
     @property
-    def halving(self) -> int:
-        """Further calls for intervals half as wide; 0 where values repeat."""
-        return HALF * self.calls if self.noisy else 0
-
-    @property
     def next_digit(self) -> int:
         """Further calls for intervals a tenth as wide, one digit more; 0 where values repeat."""
         return DIGIT * self.calls if self.noisy else 0
@@ -148,7 +143,7 @@ class Certainty:
     @property
     def minimum(self) -> str:
         """The minimum near the point, and the price of another digit, in a few plain words."""
-        return "; ".join(filter(None, [self.nearby, *self._rest])) + "."
+        return "; ".join(filter(None, [self.nearby, self._digit, self.note])) + "."
 
     @property
     def nearby(self) -> str:
@@ -159,24 +154,19 @@ class Certainty:
         return f"f* {text_of(self.f_star)}; possible gain nearby {gain}"
 
     @property
-    def along(self) -> str:
-        """How well x is known along the directions that are determined, in a few plain words; empty without any."""
-        known = [one for one in self.directions if not one.flat]
-        parts = [" + ".join(f"x{i + 1}" for i in one.largest) + f" ± {2.0 * one.error:.1g}" for one in known[:_MOST]]
-        more = f" and {len(known) - _MOST} more" if len(known) > _MOST else ""
-        return f"x along {', '.join(parts)}{more}, in unit lengths" if parts else ""
+    def _digit(self) -> str:
+        return f"another digit would take about {_round(self.next_digit):,} calls" if self.noisy else ""
 
     @property
     def _rest(self) -> list[str]:
         flat = ", ".join(" + ".join(f"x{i + 1}" for i in one) for one in self.flat)
-        digit = f"another digit would take about {_round(self.next_digit):,} calls" if self.noisy else ""
-        return list(filter(None, [f"not determined: {flat}" if flat else "", digit, self.note]))
+        return list(filter(None, [f"not determined: {flat}" if flat else "", self._digit, self.note]))
 
     def table(self, names: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
         """Return the constraints' lines: name, value, word with probability, worth of a unit of the limit."""
         rows = []
         for j, (h, word, worth) in enumerate(zip(self.h_x, self.activity, self.multipliers, strict=True)):
-            probability = f", P {_share(self.p_feasible[j])}" if self.noisy else ""
+            probability = f", P(h <= 0) {_share(self.p_feasible[j])}" if self.noisy else ""
             name = names[j] if names else f"h{j + 1}"
             rows.append((name, text_of(h), f"{word}{probability}", text_of(worth)))
         return rows

@@ -21,6 +21,10 @@ CLEARLY = 3.0
 """Standard errors from 0 at which a row, or a multiplier, is told from it."""
 MOST_VARIABLES = 30
 """Free variables up to which a quadratic is fitted: beyond, it is more than a second, and thousands of calls."""
+GUESSED = 2.0
+"""Ranges of f among the fresh calls around x above which a possible gain is a guess: it comes from curvatures that no
+call tells."""
+_NOWHERE, _OPEN = Interval(np.nan, -np.inf, np.inf), Interval(np.nan, 0.0, np.inf)
 FEWEST = 4
 """Calls for each of n + 1 below which only x itself is called again."""
 
@@ -119,7 +123,7 @@ def estimated(
     earlier, own = (Calls(calls.x[:, free], rows.joined(calls.y)) for calls in (before, fresh))
     try:
         model = LocalModel(earlier, own, x[free], unit, plan, misfit)
-        return _Estimate(model, rows, x, box, level).certainty(len(fresh.x), note)
+        return _Estimate(model, rows, x, box, level, float(np.ptp(fresh.y[:, 0]))).certainty(len(fresh.x), note)
     except np.linalg.LinAlgError:
         return None
 
@@ -180,8 +184,9 @@ class _Rows:
 class _Estimate:
     """The intervals at a point, from models of all outputs around it."""
 
-    def __init__(self, model: LocalModel, rows: _Rows, x: Array, box: Box, level: float) -> None:
+    def __init__(self, model: LocalModel, rows: _Rows, x: Array, box: Box, level: float, spread: float) -> None:
         self._model, self._rows, self._x, self._box, self._level = model, rows, x, box, level
+        self._range = spread  # of f among the fresh calls
         free = box.variable
         ends = [(end[free] - x[free]) / model.length for end in (box.lower, box.upper)]
         self._found = programme(model, rows.equal, *ends)
@@ -226,11 +231,13 @@ class _Estimate:
         notes = [note]
         if not self._found.feasible:
             notes.append("the models have no feasible point nearby")
-            f_star, gain = Interval(np.nan, -np.inf, np.inf), Interval(np.nan, 0.0, np.inf)
-            worth = [Interval(np.nan, 0.0, np.inf)] * len(worth)
+            f_star, gain, worth = _NOWHERE, _OPEN, [_OPEN] * len(worth)
         elif not self._found.within and gain.low > 0.0:
             notes.append("x is not near a minimum: f falls as far as the models reach")
             f_star, gain = f_star._replace(low=-np.inf), gain._replace(high=np.inf)
+        elif model.noise[0] > 0.0 and gain.high > GUESSED * self._range:
+            notes.append("the calls nearby do not determine f*")
+            f_star, gain, worth = _NOWHERE, _OPEN, [_OPEN] * len(worth)
         probability = _probability(model.value[1:], error[1:], errors.degrees[1:])
         every = np.ones(rows.m)
         for i, j, p in zip(rows.own, rows.partner, probability, strict=True):

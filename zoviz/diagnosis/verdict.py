@@ -279,7 +279,8 @@ def verdict_of(run: RunView, constrained: bool | None = None) -> Verdict:
     if run.ending is Ending.NOISE_FLOOR and sure is not None:
         pace = run.progress.seconds / max(run.progress.calls * run.replicas, 1)
         digit = f"another digit would take about {duration(sure.next_digit * pace)} at this pace"
-        judged = Verdict(Word.NOISE_FLOOR, f"{said(float(sure.noise[0]), measured=True)}: {sure.nearby}; {digit}.")
+        nearby = f"{sure.nearby}; {digit}" if sure.tells_minimum else "the calls do not tell how much could be gained"
+        judged = Verdict(Word.NOISE_FLOOR, f"{said(float(sure.noise[0]), measured=True)}: {nearby}.")
     if not ended:
         return judged
     return judged._replace(sentence=f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")

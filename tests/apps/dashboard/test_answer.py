@@ -33,7 +33,7 @@ def test_card_and_verdict_are_minimizes(
     for x in result.x:
         assert f"{x:.8g}" in shown
     for row, _, word, worth in result.certainty.table():
-        assert row in shown and f"{word}, a unit is worth {worth}" in shown
+        assert row in shown and f"{word}; a unit of this limit is worth {worth}" in shown
     chip = lab.page.locator(".zoviz-verdict").first
     assert chip.inner_text() == ("at the noise floor" if name == "noisy" else "solved")
     assert chip.evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(27, 122, 61)", "green"

@@ -123,4 +123,6 @@ def test_a_noisy_simulator_of_ones_own_is_certified_with_an_interval(
     lab.until(lambda: "another digit would take about" in card.inner_text(), "the card has it, too")
     shown = card.inner_text()
     assert re.search(r"f\* -?[\d.]+ \(-?[\d.]+ to -?[\d.]+\); possible gain nearby at most ", shown), shown
-    assert re.search(r"(in)?active, P [=<>] [\d.]+ %, a unit is worth [\d.]+ \([\d.]+ to [\d.]+\)", shown), shown
+    assert re.search(
+        r"(in)?active, P\(h <= 0\) [=<>] [\d.]+ %; a unit of this limit is worth [\d.]+ \([\d.]+ to [\d.]+\)", shown
+    ), shown

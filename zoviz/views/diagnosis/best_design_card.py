@@ -58,7 +58,7 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
         place = "" if sure is None or not sure.tells_minimum else f"<br><small>x* {_span(sure.x_star[i])}</small>"
         rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}{place}</td>{cells}</tr>")
     lines = () if sure is None else sure.table(design.constraints)
-    told = {name: f"{word}, a unit is worth {worth}" for name, _, word, worth in lines}
+    told = {name: f"{word}; a unit of this limit is worth {worth}" for name, _, word, worth in lines}
     for name, value in list(zip(design.constraints, design.h, strict=True))[:_MOST]:
         known = bool(np.isfinite(value))
         words = "unknown" if not known else f"{value:.4g}"
@@ -72,8 +72,7 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     rest = f"… and {more} more rows; the files have all of them. " if more else ""
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
     head = f"<thead><tr><th></th>{titles}</tr>"
-    along = f" {sure.along}." if sure is not None and sure.along else ""
-    note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}.{along}"))
+    note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
     region = "<div class='zoviz-best' role='region' aria-label='Best design' tabindex='0'>"
     said = sureness.sentence if sure is None else sure.minimum
     certain = f"<div class='zoviz-certainty'>{html.escape(said)}</div>" if said else ""
