@@ -93,7 +93,7 @@ def test_the_command_line_and_the_page_say_it(capsys: pytest.CaptureFixture[str]
     picker = Picker()
     assert picker.pick("Nonconvex QCQP", "ZO-SPLM")
     picker.suggest()
-    assert "Differs from paper splm, Algorithm 1 by restoration" in picker.form.object and picker.form.visible
+    assert "Differs from paper splm, Algorithm 1</summary>" in picker.form.object and picker.form.visible
     for name, value in (("restoration", 0), ("augmentation", False), ("step_reach", 1e9), ("estimate_proximal", True)):
         picker.solver.set(name, value)
     picker.suggest()

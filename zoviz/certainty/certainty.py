@@ -23,6 +23,8 @@ _MOST = 8
 """Rows, and directions, that a sentence lists."""
 _EXACT = 1e-9
 """Width, relative to a figure of at least 1, that is none."""
+UNKNOWN = "cannot tell"
+"""In place of a figure that nothing is known of."""
 _UNKNOWN = Interval(np.nan, -np.inf, np.inf)
 
 
@@ -142,8 +144,8 @@ class Certainty:
 
     @property
     def minimum(self) -> str:
-        """The minimum near the point, and the price of another digit, in a few plain words."""
-        return "; ".join(filter(None, [self.nearby, self._digit, self.note])) + "."
+        """f, the minimum near the point, and the price of another digit, in a few plain words."""
+        return "; ".join(filter(None, [f"f(x) {text_of(self.f_x)}", self.nearby, self._digit, self.note])) + "."
 
     @property
     def nearby(self) -> str:
@@ -286,7 +288,7 @@ def text_of(interval: Interval) -> str:
     """Return a figure with its interval, to the digits that the interval leaves."""
     value, low, high = interval
     if np.isnan(value):
-        return "cannot tell"
+        return UNKNOWN
     if not (np.isfinite(low) or np.isfinite(high)):
         return f"{value:.6g} (no interval)"
     if high - low <= _EXACT * max(abs(value), 1.0):

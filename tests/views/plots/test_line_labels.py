@@ -49,3 +49,12 @@ def test_words_that_stand_above_their_lines_are_clear_of_each_other() -> None:
     (low, high), span = labels_of([lines[0], upper], log=True)
     assert (high.words, high.below) == ("theory", False)
     assert np.log10(high.height / low.height) >= 0.089 * span, "one that would stand below its line, too"
+
+
+def test_a_word_stands_below_a_level_line_at_the_top_and_not_on_the_title() -> None:
+    low, high = Series("a", "low"), Series("b", "high")
+    level = np.append(np.geomspace(1.0, 100.0, 30), np.geomspace(100.0, 105.0, 30))
+    (_, top), _ = labels_of([(low, np.ones(60), "red"), (high, level, "red")], log=True)
+    assert (top.words, top.below) == ("high", True)
+    (_, rising), _ = labels_of([(low, np.ones(60), "red"), (high, FALLING[::-1], "red")], log=True)
+    assert not rising.below, "it would stand on the line"

@@ -46,6 +46,17 @@ def test_a_run_without_an_optimum_has_no_gap(tmp_path: Path) -> None:
     assert np.isnan(summary.gap) and all(len(word) < 60 for word in summary.parameters.split(", "))
 
 
+def test_values_read_as_a_person_writes_them(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'own.db'}")
+    problem = BlackBox(np.linalg.norm, bounds=[(0, 1), (0, np.inf)], x0=[0.5, 0.5])
+    Run(problem, ZOSPLM(primal_step=1e-3), replicas=1, iterations=2, store=store).run()
+    parameters = summary_of(store.load(store.runs()[0].id)).parameters
+    assert (
+        "bounds=[[0, 1], [0, inf]]" in parameters and "x0=[0.5, 0.5]" in parameters and "objective=norm" in parameters
+    )
+    assert "{" not in parameters and "constants" not in parameters, "an empty default is no difference"
+
+
 def test_the_list_is_completed_once_a_thread_has_read_the_runs_and_sorted_by_its_heads(store: Store) -> None:
     page = Dashboard(store=store)
     page.rooms.open = "runs"

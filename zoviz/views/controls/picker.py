@@ -169,7 +169,9 @@ class Picker(pn.viewable.Viewer):
                 self.complaint, resolved = str(error), {}
         self.solver_form.suggest(resolved)
         form = self.solver.form(resolved)
-        update_changed(self.form, object=muted_html(html.escape(form)), visible=bool(form))
+        summary, by, rest = html.escape(form).partition(" by ")
+        text = details_html(summary, by.strip().capitalize() + " " + rest) if by else muted_html(summary)
+        update_changed(self.form, object=text, visible=bool(form))
 
     def _prepare(self) -> bool:
         """Return whether the problem's data are there and its solvers offered; ``complaint`` says what is awaited."""

@@ -10,7 +10,7 @@ import numpy as np
 import panel as pn
 from bokeh.models import ColumnDataSource
 
-from zoviz.certainty.certainty import Certainty, text_of
+from zoviz.certainty.certainty import UNKNOWN, Certainty, text_of
 from zoviz.certainty.stationarity import Interval
 from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
@@ -58,11 +58,12 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
         place = "" if sure is None or not sure.tells_minimum else f"<br><small>x* {_span(sure.x_star[i])}</small>"
         rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}{place}</td>{cells}</tr>")
     lines = () if sure is None else sure.table(design.constraints)
-    told = {name: f"{word}; a unit of this limit is worth {worth}" for name, _, word, worth in lines}
+    worth = {name: "" if unit == UNKNOWN else f"; a unit of this limit is worth {unit}" for name, _, _, unit in lines}
+    told = {name: f"{word}{worth[name]}" for name, _, word, _ in lines}
     for name, value in list(zip(design.constraints, design.h, strict=True))[:_MOST]:
         known = bool(np.isfinite(value))
         words = "unknown" if not known else f"{value:.4g}"
-        margin = "" if not known else "met" if value <= 0.0 or design.feasible else "violated"
+        margin = "" if not known else "met" if value <= 0.0 else "in tolerance" if design.feasible else "violated"
         look = "number violated" if margin == "violated" else "number"
         cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td class='number'>{margin}</td>"
         rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")

@@ -32,11 +32,17 @@ class Label(NamedTuple):
 
 
 class End(NamedTuple):
-    """The end of a line: its last finite value, whether it fell to it, and the highest that a label is as wide as."""
+    """The end of a line: its last finite value, its rise to it, and the highest that a label is as wide as."""
 
     height: float
-    fell: bool
+    rise: float
     highest: float
+
+    def has_room_below(self, low: float, high: float) -> bool:
+        """Return whether a label goes below it, on lines from low to high: it fell, or is level at their top."""
+        span = high - low
+        level_at_top = self.rise < _WORD * span and self.height > high - _WORD * span
+        return (self.rise < 0.0 or level_at_top) and self.height - low > _LOW * span
 
 
 def end_of(values: Array) -> End:
@@ -44,10 +50,9 @@ def end_of(values: Array) -> End:
     finite = np.isfinite(values)
     known = values[finite]
     if not known.size or np.flatnonzero(finite)[-1] < _WHOLE * values.size - 1:
-        return End(np.nan, False, np.nan)
-    return End(
-        float(known[-1]), bool(known[-1] < known[int(0.8 * known.size)]), float(known[-(known.size // 3) :].max())
-    )
+        return End(np.nan, 0.0, np.nan)
+    rise = float(known[-1] - known[int(0.8 * known.size)])
+    return End(float(known[-1]), rise, float(known[-(known.size // 3) :].max()))
 
 
 def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[list[Label], float]:
@@ -85,8 +90,8 @@ def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[lis
     for group in groups:
         words = ", ".join(one.label for one in sorted((line[1] for line in group), key=lambda one: one.index or 0))
         height = float(np.mean([end.height for end, *_ in group]))
-        below = group[0][0].fell and height - low > _LOW * span
-        height = height if below else max(height, *(end.highest for end, *_ in group if end.fell), height)
+        below = group[0][0]._replace(height=height).has_room_below(low, high)
+        height = height if below else max(height, *(end.highest for end, *_ in group if end.rise < 0.0), height)
         if height - below * _WORD * span < top:  # clear of the word under it
             height, below = max(height, top), False
         top = height if below else height + _WORD * span

@@ -23,7 +23,6 @@ from bokeh.models import (
     HStrip,
     LinearScale,
     LogScale,
-    LogTickFormatter,
     PanTool,
     Range1d,
     Scale,
@@ -71,6 +70,16 @@ _LOG_TICKS = """
 """
 
 
+# Bokeh's own formatter writes all ticks as 1.000e-2 where two of them, as one of zeros and its neighbour, round to one
+# power of ten.
+_POWERS = (
+    """
+    const power = Math.round(Math.log10(tick)), sign = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
+    if (Math.abs(power) > 1 && Math.abs(tick / 10 ** power - 1) < 1e-9)
+        return "10" + `${power}`.replace(/./g, letter => sign["-0123456789".indexOf(letter)]);
+"""
+    + SHORT
+)
 # Below the break the only tick is that of zeros.
 _STRIP_TICKS = """
     const {top, tick, empty} = strip.data, zeros = Array.from(tick);
@@ -185,7 +194,7 @@ class SharedModels:
         self.x_ticker, self.label_policy = BasicTicker(desired_num_ticks=5), AllLabels()
         self.formatter = CustomJSTickFormatter(code=SHORT)
         self.log_ticker = log_ticker()
-        self.log_formatter = LogTickFormatter(min_exponent=1)
+        self.log_formatter = CustomJSTickFormatter(code=_POWERS)
         self._glyphs: dict[str, Glyph] = {}
 
     def pick(self, event: DoubleTap) -> None:

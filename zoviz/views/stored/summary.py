@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.parameters import value_words
 from zoviz.core.ranking import quartile
 from zoviz.core.registry import discover
 from zoviz.core.threads.background_work import in_background
@@ -16,6 +17,7 @@ from zoviz.diagnosis.verdict import verdict_of
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import GAP
 from zoviz.runs.storage.queries import Record
+from zoviz.runs.storage.recipe import describe
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
@@ -49,10 +51,26 @@ def differing(recipe: Any, usual: Any) -> list[str]:
             kind = value["class"].rpartition(":")[2]
             same = type(default).__name__ == kind
             out += differing(value, default) if same else [f"{name}={kind}"]
-        elif value is not None and value != default:
-            text = str(value)
+        elif value is not None and value != describe(default):
+            text = _words(value)
             out.append(f"{name}={text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'}")
     return out
+
+
+def _words(value: Any) -> str:
+    """Return a value of a recipe as a person would write it."""
+    match value:
+        case {"tuple": items} | {"array": items}:
+            return _words(items)
+        case [*items]:
+            return f"[{', '.join(map(_words, items))}]"
+        case {"dict": pairs}:
+            return ", ".join(f"{_words(key)}: {_words(item)}" for key, item in pairs)
+        case {"float": text} | {"program": text} | {"omitted": text}:
+            return str(text)
+        case {"function": text} | {"unnamed": text} | {"class": text}:
+            return str(text).rpartition(":")[2]
+    return value_words(value)
 
 
 def summary_of(run: StoredRun) -> Summary:
