@@ -189,10 +189,21 @@ def cells_of(table: str) -> list[list[str]]:
     return [[cell.strip().replace("\\|", "|").replace("\\*", "*") for cell in row] for row in rows]
 
 
-def test_the_page_on_other_draws_counts_what_holds(extensions: None) -> None:
-    from extensions.experiments import DRAWS, pages
+@pytest.fixture(scope="module")
+def experiment_pages() -> dict[str, str]:
+    """What the documentation has of the recorded results, judged once."""
+    pytest.importorskip("sphinx", reason='python -m pip install -e ".[docs]"')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(DOCS)
+        from extensions.experiments import pages
 
-    rows = cells_of(pages()["draws.md"])
+        return pages()
+
+
+def test_the_page_on_other_draws_counts_what_holds(extensions: None, experiment_pages: dict[str, str]) -> None:
+    from extensions.experiments import DRAWS
+
+    rows = cells_of(experiment_pages["draws.md"])
     own = [list(map(int, row[1:])) for row in rows if row[0].startswith("`zoviz reproduce ")]
     assert len(own) == len(list(DRAWS.glob("*.json")))
     assert all(decided == held + turned + undecided for decided, held, turned, undecided in own)
@@ -200,10 +211,8 @@ def test_the_page_on_other_draws_counts_what_holds(extensions: None) -> None:
     assert whole == [f"**{sum(column)}**" for column in zip(*own, strict=True)]
 
 
-def test_each_paper_s_page_has_the_figures_and_verdicts_of_the_records(extensions: None) -> None:
-    from extensions.experiments import pages
-
-    texts, counts = pages(), Counter[tuple[str, str]]()
+def test_each_paper_s_page_has_the_figures_and_verdicts_of_the_records(experiment_pages: dict[str, str]) -> None:
+    texts, counts = experiment_pages, Counter[tuple[str, str]]()
     tables = {name.removesuffix(".txt"): cells_of(text) for name, text in texts.items() if name.endswith(".txt")}
     for path in sorted((ROOT / "zoviz" / "papers" / "recorded").glob("*-full.json")):
         record = json.loads(path.read_text(encoding="utf-8"))

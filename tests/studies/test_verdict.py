@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from zoviz.studies.experiment import Claim, Measured
 from zoviz.studies.reproduction import Reproduction, experiments
@@ -26,6 +29,15 @@ def rows(exponent: float, instances: int = 8, horizons: list[int] = T, bend: flo
 def verdict(ours: Evidence, without: Evidence | None) -> tuple[Verdict, str]:
     ((judgement, _, _),) = judge([(ours, without)])
     return judgement.verdict, judgement.reason
+
+
+@pytest.mark.parametrize("margins", [[np.inf, 2.0, 2.0, -1.0, 0.0, 3.0, -np.inf], [np.inf, np.inf, -3.0, 1.0, 1.0]])
+def test_of_infinite_margins_the_ranks_count_under_every_choice_of_signs(margins: list[float]) -> None:
+    signed = np.array([margin for margin in margins if margin])
+    ranks = rankdata(np.abs(signed))
+    sums = np.array([ranks[np.array(signs)].sum() for signs in product([False, True], repeat=len(ranks))])
+    above, below = evidence(np.array([margins])).chances()
+    assert above == np.mean(sums >= ranks[signed > 0].sum()) and below == np.mean(sums >= ranks[signed < 0].sum())
 
 
 def test_a_method_that_is_compared_with_itself_is_refused() -> None:
