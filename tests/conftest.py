@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ except ImportError:  # Windows: there use one worker
 
 # Before NumPy and PyTorch read it: two workers share two cores, where threads of small products wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Hundreds of processes of the tests import zoviz: where an image forbids bytecode, each would compile it anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 pytest.register_assert_rewrite("helpers")
 
 from helpers.project import ROOT  # noqa: E402  # once its assertions are explained, too
