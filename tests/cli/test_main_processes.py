@@ -17,9 +17,10 @@ import pytest
 from helpers import waiting
 from zoviz.runs.store import Store
 
-# Problem 22 of Hock and Schittkowski; every launch leaves a line.
+# Problem 22 of Hock and Schittkowski; every launch leaves a line, and the 14th waits where its run is to be killed.
 PROGRAM = """\
 echo launched >> "$3"
+while [ -e "$3.hold" ] && [ "$(wc -l < "$3")" -gt 13 ]; do sleep 0.02; done
 awk '{ x[NR] = $1 } END { printf "%.17g\\n%.17g\\n%.17g\\n",
     (x[1] - 2)^2 + (x[2] - 1)^2, x[1] + x[2] - 2, x[1]^2 - x[2] }' "$1" > "$2"
 """
@@ -120,10 +121,13 @@ def test_a_killed_program_s_run_is_resumed(begin: Any, tmp_path: Path) -> None:
     options = ["--bounds=-4:4*2", "--constraints", "2", "--calls", "40", "--quiet", "--json", "ZOCEG"]
     whole = ended(begin("run", *words("whole"), *options, "--store", "sqlite:///whole.db"))
     assert whole[0] == 0, whole[2]
+    hold = tmp_path / "broken.hold"
+    hold.touch()
     process = begin("run", *words("broken"), *options)
     until(lambda: (tmp_path / "broken").exists() and len((tmp_path / "broken").read_text().splitlines()) > 12)
     process.kill()
     process.communicate()
+    hold.unlink()
     (record,) = records(tmp_path)
     assert record.status == "interrupted"
     stranger = begin("resume", record.id[:8], "--quiet", XDG_CONFIG_HOME=str(tmp_path / "of somebody else"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run
 from zoviz.problems import BlackBox, LoadTracking
+from zoviz.runs.engine.observer import StepCallback
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.live_runs import Limits, LiveRuns, Refused
 from zoviz.runs.store import Store
@@ -64,12 +66,19 @@ def test_one_whose_size_only_its_data_tell_is_refused_at_its_start() -> None:
         LiveRuns(Limits(variables=10)).start(Run(problem, ZOSQP(), replicas=1))
 
 
+def holds(run: Run) -> None:
+    """After its sixth step, wait for an order: it could reach its end before one comes."""
+    if run.progress.iteration > 5:
+        until(lambda: run.worker.inbox.urgent)
+
+
 @pytest.mark.parametrize("solver", [ZOCEG, ZOSQP])
 def test_interrupted_runs_go_on_from_their_last_step_to_the_same_end(store: Store, solver: type) -> None:
     live_runs = LiveRuns()
     runs = [run_of(store=store, solver=solver(), iterations=400, checkpoint=1000.0) for _ in range(2)]
     for run in runs:
-        live_runs.start(run)
+        run.start(observers=[StepCallback(partial(holds, run))])
+        live_runs.add(run)
     until(lambda: min(run.progress.iteration for run in runs) > 5)
     runs[1].pause()
     assert live_runs.interrupt(60) == [] and len(live_runs) == 0

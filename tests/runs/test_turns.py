@@ -134,12 +134,14 @@ def run_of(n: int = 6) -> Run:
 
 
 def calls(turns: Turns | None) -> list[int]:
-    """Calls of two people's runs, of whom one has five runs and the other one, after the latter has made 3000."""
+    """Calls of two people's runs, of whom one has five and the other one, while the latter, begun last, makes 3000."""
     people = ["ann"] * 5 + ["bob"]
     runs = [run_of().start(observers=[] if turns is None else [turns.observer(one)]) for one in people]
     try:
+        until(lambda: runs[-1].progress.calls > 0)
+        before = [run.progress.calls for run in runs]
         until(lambda: runs[-1].progress.calls > 3000)
-        return [run.progress.calls for run in runs]
+        return [run.progress.calls - calls for run, calls in zip(runs, before, strict=True)]
     finally:
         for run in runs:
             run.stop()

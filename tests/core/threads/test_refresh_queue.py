@@ -89,7 +89,8 @@ def test_the_next_page_is_not_asked_in_the_name_of_this_one(monkeypatch: pytest.
         queue = RefreshQueue()
         queue.may_refresh(2, 0.0, 0.0, lambda: asked.append(page.get()))
         queue.refreshed(1, 0.0, 0.0)
-        await asyncio.sleep(0.01)
+        while not asked:
+            await asyncio.sleep(0)
 
     if not own:
         monkeypatch.setattr(refresh_queue, "Context", copy_context)

@@ -15,8 +15,9 @@ from helpers.event_loop import result_of
 from helpers.waiting import until
 from zoviz import Run
 from zoviz.core.threads import rests
-from zoviz.core.threads.rests import RESTS, Rests
+from zoviz.core.threads.rests import Rests
 from zoviz.problems import LoadTracking
+from zoviz.runs.engine import worker
 from zoviz.solvers import ZOCEG
 
 
@@ -30,7 +31,15 @@ class Clock:
 
 
 @pytest.fixture
-def run() -> Iterator[Run]:
+def resting(monkeypatch: pytest.MonkeyPatch) -> Rests:
+    """What the run heeds, without the rest of another test, after which runs work for as long first."""
+    resting = Rests()
+    monkeypatch.setattr(worker, "RESTS", resting)
+    return resting
+
+
+@pytest.fixture
+def run(resting: Rests) -> Iterator[Run]:
     run = Run(LoadTracking(n=4), ZOCEG(), replicas=1).start()
     until(lambda: run.progress.iteration > 3)
     yield run
@@ -38,12 +47,12 @@ def run() -> Iterator[Run]:
     run.wait(60)
 
 
-def test_a_run_rests_until_all_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_rests_until_all_is_done(run: Run, resting: Rests, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rests, "LONGEST", 600.0)
     waits = threading.Event()
-    wait = RESTS.wait
-    monkeypatch.setattr(RESTS, "wait", lambda: (waits.set(), wait()))
-    with RESTS, RESTS:
+    wait = resting.wait
+    monkeypatch.setattr(resting, "wait", lambda: (waits.set(), wait()))
+    with resting, resting:
         assert waits.wait(60), "the run gives way after its step"
         iteration = run.progress.iteration
         run.pause()  # what a person asks for meanwhile
@@ -53,19 +62,21 @@ def test_a_run_rests_until_all_is_done(run: Run, monkeypatch: pytest.MonkeyPatch
     until(lambda: run.progress.iteration > iteration + 3)
 
 
-def test_a_rest_that_has_no_end_leaves_a_run_a_step_now_and_then(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rest_that_has_no_end_leaves_a_run_a_step_now_and_then(
+    run: Run, resting: Rests, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rests, "LONGEST", 0.01)
-    with RESTS:
+    with resting:
         iteration = run.progress.iteration
         until(lambda: run.progress.iteration > iteration + 3)
-        assert RESTS.due
+        assert resting.due
 
 
-def test_a_page_that_waits_for_a_run_of_its_own_is_not_held_up_by_itself() -> None:
-    with RESTS:
+def test_a_page_that_waits_for_a_run_of_its_own_is_not_held_up_by_itself(resting: Rests) -> None:
+    with resting:
         run = Run(LoadTracking(n=4), ZOCEG(), replicas=1, iterations=5)
         run.run()
-    assert run.progress.iteration == 5 and not RESTS.due
+    assert run.progress.iteration == 5 and not resting.due
 
 
 def test_time_stands_still_in_a_rest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bytes]]:
     return files
 
 
+async def ready(button: DownloadButton) -> None:
+    """Wait until its file is made, or cannot be."""
+    while button.spec["busy"]:
+        await asyncio.sleep(0)
+
+
 def test_a_click_makes_a_file_and_nothing_else_does(sent: list[tuple[str, bytes]]) -> None:
     made: list[bytes] = []
 
@@ -55,7 +61,7 @@ def test_why_there_is_no_file_stands_below(sent: list[tuple[str, bytes]], error:
         button.receive({"seq": 1, "do": "make"})
         assert button.spec["busy"] == later
         answer.set_exception(error)
-        await asyncio.sleep(0.05)
+        await ready(button)
 
     result_of(page())
     assert button.spec["error"] == "No matplotlib." and not button.spec["busy"] and not sent
@@ -75,7 +81,7 @@ def test_a_second_click_waits_for_the_file_of_the_first(sent: list[tuple[str, by
             button.receive({"seq": number, "do": "make"})
             await asyncio.sleep(0)
         answers[0].set_result(b"drawn")
-        await asyncio.sleep(0.05)
+        await ready(button)
 
     result_of(page())
     assert len(answers) == 1 and sent == [("f.zip", b"drawn")] and not button.spec["busy"]
