@@ -45,6 +45,7 @@ class StagesExperiment(RateExperiment):
     place: ClassVar[str]
     inner: ClassVar[Mapping[str, tuple[float, Any]]]
     anytime = True
+    first_seed = FIRST_SEED
 
     def rates(self) -> list[Rate]:
         """Return a claim for every method and case, beside the method without stages."""
@@ -62,14 +63,10 @@ class StagesExperiment(RateExperiment):
             for name, (power, _) in self.inner.items()
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the residuals (horizons, instances) after every T, as shares of the first."""
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the residuals (horizons, 1) after every T, as shares of the first."""
         name, _, how = method.partition(" ")
-        out = []
-        for seed in self.instance_seeds(FIRST_SEED):
-            problem = CASES[case](n=SIZE, seed=seed)
-            solver = self.inner[name][1]()
-            if how == "in stages":
-                solver = ProximalPoint(inner=solver)
-            out.append(residuals(problem, solver, seed, self.settings["horizons"]))
-        return {RESIDUAL: np.stack(out, axis=1)}
+        solver = self.inner[name][1]()
+        if how == "in stages":
+            solver = ProximalPoint(inner=solver)
+        return {RESIDUAL: residuals(CASES[case](n=SIZE, seed=seed), solver, seed, self.settings["horizons"])[:, None]}

@@ -64,6 +64,7 @@ def error_after(problem: ConexQCQP, iterations: int, scale: float) -> float:
 class AveragedError(RateExperiment):
     """Theorem 3.1: the error of the average with steps that fall with T, and with the same."""
 
+    first_seed = FIRST_SEED
     title = "conex Theorem 3.1"
     subject = "Error of SZO-ConEX's averaged iterate on the convex QCQP against the iterations T"
     printed = "f - f* and ||[h]_+|| of the average of order T^(-1/2), calls of order (m + 1) n / eps^2; no figures."
@@ -73,7 +74,7 @@ class AveragedError(RateExperiment):
     )
     sizes = {
         "quick": {"horizons": [400, 1600], "instances": 4},
-        "full": {"horizons": [400, 1600, 6400], "instances": 10},
+        "full": {"horizons": [400, 696, 1213, 2111, 3676, 6400], "instances": 10},
     }
 
     def rates(self) -> list[Rate]:
@@ -81,16 +82,16 @@ class AveragedError(RateExperiment):
         says = "calls of order 1 / eps^2: the average's error falls as T^(-1/2)"
         return [Rate("Theorem 3.1", says, "convex QCQP", ERROR, -1.0 / 2.0, FALLING, SAME)]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the errors (instances,) after T iterations, as shares of the first."""
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the error (1,) after T iterations, as a share of the first."""
         scale = (self.settings["horizons"][0] / horizon) ** 0.5 if method == FALLING else 1.0
-        problems = [ConexQCQP(n=SIZE, seed=seed) for seed in self.instance_seeds(FIRST_SEED)]
-        return {ERROR: np.array([error_after(problem, horizon, scale) for problem in problems])}
+        return {ERROR: np.array([error_after(ConexQCQP(n=SIZE, seed=seed), horizon, scale)])}
 
 
 class AveragedErrorBySize(RateExperiment):
     """Theorem 3.1: the error of the average after iterations of order n, against n."""
 
+    first_seed = FIRST_SEED
     title = "conex Theorem 3.1, n"
     subject = "Error of SZO-ConEX's averaged iterate on the convex QCQP after iterations of order n, against n"
     printed = "Calls of order (m + 1) n / eps^2: at calls of order n the error stays; no figures."
@@ -109,8 +110,7 @@ class AveragedErrorBySize(RateExperiment):
         says = "calls of order n: after them the average's error does not grow with n"
         return [Rate("Theorem 3.1", says, "against n", ERROR, 0.0, "iterations of order n", "as many at every n")]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the errors (instances,) with n variables, as shares of the first."""
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the error (1,) with n variables, as a share of the first."""
         size = horizon if method == "iterations of order n" else self.settings["horizons"][0]
-        problems = [ConexQCQP(n=horizon, seed=seed) for seed in self.instance_seeds(FIRST_SEED)]
-        return {ERROR: np.array([error_after(problem, 60 * size, SHORTER) for problem in problems])}
+        return {ERROR: np.array([error_after(ConexQCQP(n=horizon, seed=seed), 60 * size, SHORTER)])}

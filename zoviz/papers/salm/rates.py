@@ -30,6 +30,8 @@ ALGORITHMS: dict[str, type[Solver]] = {
     "Algorithm 3": StormALM,
 }
 FIRST, SECOND, THIRD = ALGORITHMS
+FIRST_SEED = 10_000
+"""Of the recorded instances and runs; nothing is tuned."""
 
 
 def problem_for(sampled: bool, null_curvature: float = 0.5, seed: int = 0) -> StochasticQP:

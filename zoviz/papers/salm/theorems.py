@@ -18,7 +18,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.papers.rate_experiment import AT_ITS_T, Rate, RateExperiment
-from zoviz.papers.salm.rates import prepared
+from zoviz.papers.salm.rates import FIRST_SEED, prepared
 from zoviz.problems import StochasticQP
 from zoviz.runs.engine.columns import ITERATION, NORMAL_RESIDUAL, VIOLATION
 from zoviz.solvers import SampledALM, SmoothedALM, Solver, StormALM, StormSampledALM
@@ -82,13 +82,14 @@ def after_last_step(solver: Solver, problem: StochasticQP, horizon: int, replica
 class Theorem57(RateExperiment):
     """Theorem 5.7 in its own measure, and Remark 5.8 for sampled rows."""
 
+    first_seed = FIRST_SEED
     title = "salm Theorem 5.7"
     subject = "||v|| and ||Ax - b|| at a random iterate of Algorithm 3 against T, with its recursion and without"
     printed = "Bounds of order T^(-1/3); Remark 5.8: the same for rows that are only sampled."
-    protocol = "StochasticQP, n = 20, three rows, gradient noise 5, default steps; nothing is tuned."
+    protocol = "StochasticQP, n = 20, three rows, drawn instances, gradient noise 5, default steps; nothing is tuned."
     sizes = {
-        "quick": {"horizons": [400, 1600], "replicas": 12},
-        "full": {"horizons": [1000, 4000, 16_000], "replicas": 40},
+        "quick": {"horizons": [400, 1600], "instances": 2, "replicas": 6},
+        "full": {"horizons": [1000, 1741, 3031, 5278, 9190, 16_000], "instances": 6, "replicas": 8},
     }
 
     def rates(self) -> list[Rate]:
@@ -100,11 +101,10 @@ class Theorem57(RateExperiment):
             for measure in (NORMAL, RESIDUAL)
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return both measures of Algorithm 3, or of its form for sampled rows."""
         cls = StormSampledALM if case == SAMPLED else StormALM
         solver = cls(horizon=horizon, momentum=1.0) if method == PLAIN else cls(horizon=horizon)
-        seed = self.seed()
         return along(solver, problem_for(case == SAMPLED, seed=seed), horizon, self.settings["replicas"], seed)
 
     def live(self, measured: Measured) -> list[Live]:
@@ -117,9 +117,10 @@ class Theorem57(RateExperiment):
                 if rate.case == case
                 for line in self.claimed_order(measured, rate, COLUMNS[rate.measure], ITERATION)
             )
-            settings = {"replicas": self.settings["replicas"], "iterations": horizon}
             title, part = f"Algorithm 3, {case}, T = {horizon}", f"{case} / {RECURSION} / {horizon}"
-            problem, solver = problem_for(case == SAMPLED), cls(horizon=horizon)
+            seed = self.seeds(part)[0]
+            settings = {"seed": seed, "replicas": self.settings["replicas"], "iterations": horizon}
+            problem, solver = problem_for(case == SAMPLED, seed=seed), cls(horizon=horizon)
             out.append(Live(title, problem, solver, settings, (part,), references, ITERATION, True, AT_ITS_T))
         return out
 
@@ -127,13 +128,14 @@ class Theorem57(RateExperiment):
 class Corollary32(RateExperiment):
     """Corollary 3.2's last step, for Algorithm 1 and, with sampled rows, Algorithm 2."""
 
+    first_seed = FIRST_SEED
     title = "salm Corollary 3.2"
     subject = "||v|| after the last step of Algorithms 1 and 2 against T, of size 1 / L_K and of the run's size"
     printed = "A bound of order T^(-1/4) after the last step (3.2)."
     protocol = "StochasticQP as for Theorem 5.7; from one random iterate t* each, B = 50 sqrt(T); nothing is tuned."
     sizes = {
-        "quick": {"horizons": [400, 1600], "replicas": 60},
-        "full": {"horizons": [1000, 4000, 16_000], "replicas": 160},
+        "quick": {"horizons": [1000, 4000], "instances": 2, "replicas": 30},
+        "full": {"horizons": [1000, 1741, 3031, 5278, 9190, 16_000], "instances": 6, "replicas": 24},
     }
 
     def rates(self) -> list[Rate]:
@@ -143,8 +145,8 @@ class Corollary32(RateExperiment):
             for rows in (KNOWN, SAMPLED)
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return ||v|| after a last step of either size, from the same iterates."""
         solver = SampledALM(horizon=horizon) if case == SAMPLED else SmoothedALM(horizon=horizon)
-        problem, seed = problem_for(case == SAMPLED, seed=self.seed()), self.seed()
+        problem = problem_for(case == SAMPLED, seed=seed)
         return {NORMAL: after_last_step(solver, problem, horizon, self.settings["replicas"], method, seed)}

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from zoviz.core.types import Array
 from zoviz.estimators import Gaussian, Sphere
-from zoviz.papers.rate_experiment import Rate
-from zoviz.papers.zoeg.convergence import ERROR, RADIUS, USERS, InstancesExperiment, error
+from zoviz.papers.rate_experiment import Rate, RateExperiment
+from zoviz.papers.zoeg.convergence import ERROR, FIRST_SEED, RADIUS, USERS, error
 from zoviz.problems import LoadTracking
 from zoviz.runs.run import Run
 from zoviz.solvers import OGDARR, ZOEG, Solver, SZOConEX
@@ -39,9 +37,10 @@ def solver_of(method: str, problem: LoadTracking) -> Solver:
     )
 
 
-class Complexities(InstancesExperiment):
+class Complexities(RateExperiment):
     """Table 1: what each method's error does at calls of order d."""
 
+    first_seed = FIRST_SEED
     title = "zoeg Table 1"
     subject = "The error of the averaged iterate at oracle calls of order d, of ZOEG, SZO-ConEX and OGDA-RR"
     printed = "Calls of order d / eps^2 of ZOEG, d^2 / eps^2 of SZO-ConEX, d^4 / eps^2 of OGDA-RR; no figures."
@@ -63,16 +62,9 @@ class Complexities(InstancesExperiment):
             for name in (SEPARATE, SHARED, OGDA)
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the errors (instances,) with d users, means over starts."""
-        errors = []
-        for problem in self.instances(horizon):
-            run = Run(
-                problem=problem,
-                solver=solver_of(method, problem),
-                seed=problem.seed,
-                iterations=ROUNDS * horizon,
-            )
-            run.run()
-            errors.append(error(run.result.x, problem).mean())
-        return {ERROR: np.array(errors)}
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the error (1,) with d users, the mean over starts."""
+        problem = LoadTracking(n=horizon, seed=seed)
+        run = Run(problem=problem, solver=solver_of(method, problem), seed=seed, iterations=ROUNDS * horizon)
+        run.run()
+        return {ERROR: error(run.result.x, problem).mean(keepdims=True)}

@@ -123,27 +123,15 @@ def error(x: Array, problem: LoadTracking) -> Array:
     return (values.f - optimum.value + excess) / optimum.value
 
 
-class InstancesExperiment(RateExperiment):
-    """An experiment on drawn instances of load tracking, one run on each."""
-
-    __abstract = True
-
-    def instances(self, n: int, case: str = QUADRATIC) -> list[LoadTracking]:
-        """Return the instances with n users."""
-        return [PROBLEMS[case](n=n, seed=seed) for seed in self.instance_seeds(FIRST_SEED)]
-
-    def seeds(self, part: str) -> tuple[int, ...]:
-        """Return the seeds of the instances, which those of the runs are, too."""
-        return self.instance_seeds(FIRST_SEED)
-
-    def errors(self, marks: list[int], method: str, step: float, n: int) -> Array:
-        """Return the errors (marks, instances times replicas) with n users."""
-        return np.concatenate([error(answers_at(marks, method, step, one), one) for one in self.instances(n)], axis=1)
+def error_after(iterations: int, method: str, step: float, problem: LoadTracking) -> Array:
+    """Return the errors (R,) of a method's answers after a number of iterations."""
+    return error(answers_at([iterations], method, step, problem)[0], problem)
 
 
-class Averages(InstancesExperiment):
+class Averages(RateExperiment):
     """Gap and error of averaged iterates against K, with and without what each theorem credits."""
 
+    first_seed = FIRST_SEED
     title = "zoeg Theorems"
     subject = "Duality gap and error of the averaged iterate of ZOEG, ZOCEG and ZOBCEG against the iterations K"
     printed = "1 / K down to a floor of order eta (Theorem 3.1), K^(-1/2) (Corollary 3.2), 1 / K (Theorems 4.1, 4.3)."
@@ -188,14 +176,12 @@ class Averages(InstancesExperiment):
         """Return the methods of the claims, and one step of y after that of x."""
         return [*super().methods(case), COORDINATES + ALTERNATING, BLOCKS + ALTERNATING]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return gaps and errors after every K; steps that fall with K take a run for each."""
-        every = [self.measures(case, method, problem) for problem in self.instances(USERS, case)]
-        return {name: np.concatenate([one[name] for one in every], axis=1) for name in every[0]}
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return gaps and errors (horizons, R) after every K, of one step after as many calls and after half.
 
-    def measures(self, case: str, method: str, problem: LoadTracking) -> dict[str, Array]:
-        """Return gaps and errors (horizons, R) on an instance, of one step after as many calls and after half."""
-        horizons = self.settings["horizons"]
+        Steps that fall with K take a run for each.
+        """
+        problem, horizons = PROBLEMS[case](n=USERS, seed=seed), self.settings["horizons"]
         if method == FALLING:
             steps = [STEPS[method] * (horizons[0] / K) ** 0.5 for K in horizons]
             runs = zip(horizons, steps, strict=True)
@@ -232,9 +218,10 @@ class Averages(InstancesExperiment):
         return [*super().tables(measured), Table("Means at the largest K", heads, rows)]
 
 
-class StepFloor(InstancesExperiment):
+class StepFloor(RateExperiment):
     """The floor of ZOEG's averaged iterate against the step."""
 
+    first_seed = FIRST_SEED
     title = "zoeg floor"
     subject = "The error at which ZOEG's averaged iterate ends, against 1 / eta"
     printed = "A floor of order eta (Theorem 3.1)."
@@ -252,15 +239,16 @@ class StepFloor(InstancesExperiment):
         """Return the claim; it is about no idea that could be switched off."""
         return [Rate("Theorem 3.1", "the floor is of order eta", "ZOEG", ERROR, -1.0, "eta", "")]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the errors after a number of iterations of order 1 / eta^2: what began far away is averaged out."""
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the errors (R,) after iterations of order 1 / eta^2, over which the start is averaged out."""
         iterations = max(self.settings["iterations"], horizon) * horizon
-        return {ERROR: self.errors([iterations], RANDOM, 1.0 / horizon, USERS)[0]}
+        return {ERROR: error_after(iterations, RANDOM, 1.0 / horizon, LoadTracking(n=USERS, seed=seed))}
 
 
-class Dimension(InstancesExperiment):
+class Dimension(RateExperiment):
     """The error of averaged iterates at calls of order d, against d."""
 
+    first_seed = FIRST_SEED
     title = "zoeg dimension"
     subject = "The error of the averaged iterate at a number of oracle calls of order d, against d"
     printed = "d / eps^2 calls of ZOEG, d / eps of ZOCEG (Corollaries 3.2, 4.2): at calls of order d the error stays."
@@ -282,10 +270,10 @@ class Dimension(InstancesExperiment):
             Rate("Corollary 4.2", "ZOCEG takes calls of order d", "ZOCEG", ERROR, 0.0, COORDINATES, ""),
         ]
 
-    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the errors with d users."""
+    def values_on(self, seed: int, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the errors (R,) with d users."""
         iterations, step = 200, STEPS[COORDINATES]
         if case == "ZOEG":
             size = horizon if method == "calls of order d" else self.settings["horizons"][0]
             iterations, step = 40 * size, 0.2 / size
-        return {ERROR: self.errors([iterations], method, step, horizon)[0]}
+        return {ERROR: error_after(iterations, method, step, LoadTracking(n=horizon, seed=seed))}
