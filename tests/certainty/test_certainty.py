@@ -97,3 +97,8 @@ def test_without_rows_there_is_no_word_on_them() -> None:
 )
 def test_figures_have_the_digits_that_their_interval_leaves(interval: Interval, text: str) -> None:
     assert text_of(interval) == text
+
+
+def test_it_prints_the_names_of_variables_and_constraints() -> None:
+    lines = noisy().listed(("force", "gap"), ("stress", "cost")).splitlines()
+    assert [line.split()[0] for line in lines[4:8]] == ["stress", "cost", "force", "gap"]

@@ -105,7 +105,7 @@ def test_noise_in_constraints_is_found_too() -> None:
 def test_the_choice_is_made_and_said() -> None:
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, max_calls=72)
     assert result.feasible and result.fun == pytest.approx(0.5, abs=0.01)
-    assert "was chosen for 2 variables, 1 constraint, deterministic values and 70 calls: " in result.message
+    assert "was chosen for 2 variables, 1 constraint, values without known noise and 70 calls: " in result.message
     assert re.search(r"Solvers used: .+ \(\d+ calls\)", result.message)
     assert result.message.startswith(named(result.method).title)
     noisy = minimize(Noisy(0.1), [0.0, 0.0], bounds=BOUNDS, max_calls=400)

@@ -174,10 +174,19 @@ class Certainty:
         return rows
 
     def __str__(self) -> str:
+        return self.listed()
+
+    def listed(self, variables: tuple[str, ...] = (), constraints: tuple[str, ...] = ()) -> str:
+        """Return all figures as a table of lines, by the names of variables (n) and constraints (m), and the sentence.
+
+        Without names they are x1, x2 ... and h1, h2 ....
+        """
         lines = [("f(x)", text_of(self.f_x), "", ""), ("f*", text_of(self.f_star), "", "")]
         lines.append(("possible gain nearby", text_of(self.gain), "", ""))
-        rows = [("row", "value", "activity", "worth of a unit"), *self.table()] if self.h_x else []
-        x = [(f"x{i + 1}", text_of(one), "", "") for i, one in enumerate(self.x_star) if np.isfinite(one.low)]
+        rows = [("row", "value", "activity", "worth of a unit"), *self.table(constraints)] if self.h_x else []
+        titles = variables or [f"x{i + 1}" for i in range(len(self.x_star))]
+        known = [(name, one) for name, one in zip(titles, self.x_star, strict=True) if np.isfinite(one.low)]
+        x = [(name, text_of(one), "", "") for name, one in known]
         cells = [*lines, *rows, *x]
         widths = [max(len(row[k]) for row in cells) for k in range(4)]
         text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]

@@ -139,7 +139,9 @@ def report(
         if run.answer is None:  # the last iterate's; an answer has its own values below
             print(f"objective  {_spread(result.fun)}")
             print(f"violation  {_spread(result.violation)}")
-        print(_short(str(run.best_design)))
+        design = run.best_design
+        names = design.variables, design.constraints
+        print(_short(str(design)))
         seconds = run.progress.seconds
         most = {word: int(getattr(result, name).max()) for name, word in COUNTED.items()}
         calls = most.pop(COUNTED["calls"])  # a call's own sample is no news
@@ -147,9 +149,9 @@ def report(
         each = f" in each of {run.replicas} replicas" if run.replicas > 1 else ""
         print(f"{', '.join(counts)}{each}, {result.nit:,} iterations, {seconds:.2f} s")
         if run.answer is not None and run.answer.certainty is not None:
-            print(run.answer.certainty)
+            print(run.answer.certainty.listed(*names))
         if certificate is not None:
-            print(f"{certificate.sentence}\n{certificate.certainty}")
+            print(f"{certificate.sentence}\n{certificate.certainty.listed(*names)}")
         if store:
             print(f"run {run.id[:8]} in {store}")
     if run.storage_message:

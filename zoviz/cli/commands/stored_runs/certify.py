@@ -52,7 +52,7 @@ The calls are not charged to the run; you are asked before a program is launched
             show(asdict(certificate) | {"sentence": certificate.sentence})
         else:
             print(certificate.sentence)
-            print(certificate.certainty)
+            print(certificate.certainty.listed(*stored.problem.labels))
         return FINE
 
 
