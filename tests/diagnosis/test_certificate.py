@@ -8,10 +8,12 @@ import pytest
 from zoviz import BlackBox, Run, ZovizError
 from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Activity, Certificate, Certifier, certificate_of
-from zoviz.diagnosis.certified_points import certificates, coverage, points, problems, truth
+from zoviz.papers.robustness.certified_points import CertifiedPoints, certificates, coverage, points, truth
 from zoviz.problems import ConexQCQP, LoadTracking, QuadraticBilevel
 from zoviz.problems.base import Problem
 from zoviz.solvers import ZOCEG
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import grouped
 
 
 def known() -> list[Problem]:
@@ -168,14 +170,14 @@ def test_what_cannot_be_certified_is_refused_with_a_sentence() -> None:
 
 @pytest.mark.slow
 def test_coverage_over_200_certificates_of_every_problem_and_noise() -> None:
-    shares = {
-        (name, noise, i): coverage(certificates(problem, x, noise, range(100)), truth(problem, x))
-        for name, problem in problems()
-        for noise in (1e-4, 1e-2)
-        for i, x in enumerate(points(problem))
-    }
-    print(shares)
-    assert min(min(one.residual, one.violation, one.multipliers) for one in shares.values()) >= 0.9
+    study = CertifiedPoints(only={"noise": (1e-4, 1e-2)})
+    measured: dict[str, Figures] = {}
+    for part in study.parts():
+        measured[part] = study.measure_after(part, {need: measured[need] for need in study.needs(part)})
+    print(study.tables(measured))
+    lines = [rows for _, rows in grouped(study.rows(measured), *study.lines)]
+    names = ("residual", "violation", "multipliers")
+    assert min(np.mean([row[name] for row in rows]) for rows in lines for name in names) >= 0.9
 
 
 def test_under_noise_it_tells_how_sure_the_minimum_is_by_calls_that_are_counted() -> None:

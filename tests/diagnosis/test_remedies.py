@@ -7,9 +7,9 @@ import pytest
 
 from zoviz import Run
 from zoviz.core.types import Array
-from zoviz.diagnosis.labelled_runs import Case, run_of
 from zoviz.diagnosis.remedies import MOST, TABLE, RunToMend, advice, place_of, remedies, trial_calls
 from zoviz.diagnosis.verdict import Verdict, Word, verdict_of
+from zoviz.papers.robustness.labelled_runs import Case, run_of
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.solvers import ZOCEG, ZOSPLM, ZOSQP
 

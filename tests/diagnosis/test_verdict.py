@@ -9,9 +9,9 @@ import pytest
 
 from zoviz import Run
 from zoviz.diagnosis.course import FEWEST_ROWS
-from zoviz.diagnosis.labelled_runs import BAD, BOXED, GOOD, LOST, Case, cases, contradiction, judge, run_of
 from zoviz.diagnosis.verdict import AT_REST, Verdict, Word, verdict, verdict_of
-from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.papers.robustness.labelled_runs import BAD, BOXED, GOOD, LOST, Case, cases, run_of
+from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.columns import DUAL
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Snapshot
@@ -74,7 +74,7 @@ def test_a_run_that_went_on_a_detour_is_not_called_diverging_on_its_way_back() -
 
 @pytest.mark.slow
 def test_verdicts_on_the_labelled_runs_are_right() -> None:
-    judged = judge(LABELLED)
+    judged = [(case, verdict_of(run_of(case))) for case in LABELLED]
     wrong = [f"{case.name}: {made.word}" for case, made in judged if made.word not in case.words]
     print(f"{len(judged) - len(wrong)} of {len(judged)} right; wrong: {wrong}")
     assert len(wrong) <= 0.05 * len(judged)
@@ -87,7 +87,10 @@ def test_a_few_of_them_in_short(case: Case) -> None:
 
 
 def test_a_problem_without_feasible_points_is_said_to_be_infeasible() -> None:
-    judged = verdict_of(contradiction(ZOCEG()))
+    problem = BlackBox(lambda x: float(x @ x), lambda x: [1.0 - x[0], x[0] + 1.0], bounds=[(-3.0, 3.0)] * 3)
+    run = Run(problem, ZOCEG(), replicas=2, iterations=200)
+    run.run()
+    judged = verdict_of(run)
     assert judged.word is Word.INFEASIBLE and "no longer falls" in judged.sentence
 
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from zoviz.core import defaults, registry
 from zoviz.problems.base import Problem
-from zoviz.problems.noise import UNKNOWN
 from zoviz.solvers.base import Solver
 from zoviz.solvers.portfolio.portfolio import MEMBERS, PLACES, Portfolio
 
@@ -217,7 +216,9 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     -----
     Where a solver that comes before the first is not installed, the sentence names the command that installs it.
     """
-    n, noisy, unknown = problem.domain.n, problem.contract != "deterministic", problem.noise == UNKNOWN
+    n, noisy = problem.domain.n, problem.contract != "deterministic"
+    # A contract that nobody declared is "deterministic" to begin with.
+    quiet = "deterministic values" if problem.noise == problem.contract else "values without known noise"
     situation = Situation(n, problem.m, noisy, calls / (n + 1))
     hint = ""
     for row in TABLE:
@@ -227,7 +228,7 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
         hint = hint or advice
         if solvers:
             solver, name = (solvers[0], solvers[0].title) if row.share is None else _portfolio(solvers, row.share)
-            values = "noisy values" if noisy else "values without known noise" if unknown else "deterministic values"
+            values = "noisy values" if noisy else quiet
             facts = f"{n} variable{'s' * (n > 1)}, {problem.m} constraint{'s' * (problem.m != 1)}, {values}"
             return solver, f"{name} was chosen for {facts} and {calls} calls: {row.reason}.{hint}"
     raise ValueError(f"Expected a domain that a solver accepts, got {type(problem.domain).__name__}: name a method.")

@@ -1,34 +1,39 @@
 """Points of problems with known gradients, at which the certificate's intervals are compared with the truth.
 
-``python -m zoviz.diagnosis.certified_points`` prints for every problem and noise how many of 200 certificates cover the
-true residual, violation and multipliers: half of them at a solution, half at a point between it and the start. 10
-minutes or so; ``--replicas 20`` is quicker. The problems of CUTEst are left out where they are not installed.
+Half of the certificates are made at a solution, half at a point between it and the start. Columns: the true residual;
+shares, in per cent, of intervals that hold the true residual, violation and multipliers; the width of the residual's
+interval; calls.
+
+    zoviz reproduce robustness-certified-points --full                 # 10 minutes or so
+    zoviz reproduce robustness-certified-points --full --only problem=ConexQCQP
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from zoviz.certainty.stationarity import Place
 from zoviz.core import defaults
-from zoviz.core.errors import MissingExtra, ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Certificate, Certifier
 from zoviz.problems.base import Problem
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials
 
 NOISES = (0.0, 1e-4, 1e-2)
 """Standard deviations of the noise on f and every h."""
 BETWEEN = 0.3
 """Share of the way from a solution to the start at which the second point lies."""
 SUITE = ("HS43", "HS76", "DIPIGRI")
+PLACES = ("solution", "between")
 
 
 class Truth(NamedTuple):
@@ -49,18 +54,10 @@ class Coverage(NamedTuple):
     residual_width: float
 
 
-def problems() -> Iterator[tuple[str, Problem]]:
-    """Yield the problems with their names; those of CUTEst only where they are installed."""
+def problem_named(name: str) -> Problem:
+    """Return the problem of 10 variables by its class's name, or one of the CUTEst collection."""
     known = discover("zoviz.problems", Problem)
-    yield "LoadTracking", known["LoadTracking"](n=10)
-    yield "ConexQCQP", known["ConexQCQP"](n=10)
-    for name in SUITE:
-        problem = known["Suite"](problem_name=name)
-        try:
-            problem.build()
-        except MissingExtra:
-            return
-        yield name, problem
+    return known["Suite"](problem_name=name) if name in SUITE else known[name](n=10)
 
 
 def points(problem: Problem) -> tuple[Array, Array]:
@@ -132,24 +129,34 @@ def coverage(made: list[Certificate], true: Truth) -> Coverage:
     return Coverage(*np.mean(np.array(covered, dtype=float), axis=0))
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print the coverage on every problem under every noise."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replicas", type=int, default=200, help="certificates of every problem and noise")
-    options: Any = parser.parse_args(arguments)
-    half = max(options.replicas // 2, 1)
-    for name, problem in problems():
-        for noise in NOISES:
-            for place, x in zip(("solution", "between"), points(problem), strict=True):
-                true = truth(problem, x)
-                shares = coverage(certificates(problem, x, noise, range(half)), true)
-                print(
-                    f"{name:<13} sd {noise:<6g} {place:<8} residual {true.residual:8.2e}, covered "
-                    f"{shares.residual:.3f} (width {shares.residual_width:.1e}), violation {shares.violation:.3f}, "
-                    f"multipliers {shares.multipliers:.3f}; {shares.calls:.0f} calls",
-                    flush=True,
-                )
+class CertifiedPoints(Trials):
+    """Certificates of points whose residual is known."""
 
+    title = "robustness certified points"
+    subject = "How often a certificate's intervals of 95 % hold the truth, in per cent"
+    protocol = f"At a solution, and {BETWEEN:g} of the way from it to the start; exact gradients have the truth."
+    sizes: ClassVar = {
+        "quick": {"problem": ("ConexQCQP",), "noise": (1e-2,), "place": PLACES, "seed": (0,)},
+        "full": {
+            "problem": ("LoadTracking", "ConexQCQP", *SUITE),
+            "noise": NOISES,
+            "place": PLACES,
+            "seed": tuple(range(100)),
+        },
+    }
+    lines = ("problem", "noise", "place")
+    shared = ("problem",)
 
-if __name__ == "__main__":
-    main()
+    def reference(self, problem: str) -> Figures:
+        return {place: x.tolist() for place, x in zip(PLACES, points(problem_named(problem)), strict=True)}
+
+    def trial(self, problem: str, noise: float, place: str, seed: int, **places: Any) -> Figures:
+        posed, x = problem_named(problem), np.array(places[place])
+        true = truth(posed, x)
+        return {"truth": true.residual, **coverage(certificates(posed, x, noise, [seed]), true)._asdict()}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        mean = {name: float(np.mean([row[name] for row in rows])) for name in Coverage._fields}
+        shares = {name: f"{100.0 * mean[name]:.0f}" for name in ("residual", "violation", "multipliers")}
+        width = {"width": f"{mean['residual_width']:.1e}", "calls": f"{mean['calls']:.0f}"}
+        return {"truth": f"{rows[0]['truth']:.2e}", **shares, **width}

@@ -1,15 +1,16 @@
-"""Random instances on which the stable ends of steps are tried: within them nothing diverges, far beyond most does.
+"""Steps within and beyond the stable ends of methods: within them nothing diverges, far beyond most does.
 
-``python -m zoviz.diagnosis.stable_steps`` prints, for every method that declares limits, 100 instances and steps of
-0.5, 0.9 and 4 times the stable end at the solution's multipliers, the share whose gap or violation rose beyond 10 times
-the start; two minutes or so a method.
+Methods are as published, without the safeguards that keep long steps from diverging, with exact differences. A run
+diverges where its gap or violation rises beyond ten times the start.
+
+    zoviz reproduce robustness-stable-steps --full                     # two minutes or so a method
+    zoviz reproduce robustness-stable-steps --full --only solver=ZOSPLM factor=0.9
 """
 
 from __future__ import annotations
 
-import argparse
-import itertools
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine import columns
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials, across
 
-FACTORS = (0.5, 0.9, 4.0)
+FACTORS, KINDS = (0.5, 0.9, 4.0), ("NonconvexQCQP", "ConexQCQP")
 WORSE = 10.0
 """Times the start, from which on a run has diverged."""
 ITERATIONS = 300
@@ -39,12 +42,10 @@ EXACT: dict[str, dict[str, Any]] = {
 """What methods have beside what is published, for exact gradients, the rule's bounds and the end of the course."""
 
 
-def instances(count: int, name: str = "ZOSPLM", n: int = 8) -> list[Problem]:
-    """Return random instances that a method accepts, whose solution is known, nonconvex and convex ones in turn."""
-    known, solver = discover("zoviz.problems", Problem), plain(name)
-    drawn = (known[kind](n=n, seed=seed) for seed in itertools.count() for kind in ("NonconvexQCQP", "ConexQCQP"))
-    fit = (one for one in drawn if one.known_optimum is not None and solver.accepts(one) is None)
-    return list(itertools.islice(fit, count))
+def instance(problem: str, seed: int, name: str = "ZOSPLM", n: int = 8) -> Problem | None:
+    """Return a random instance of a kind of problem; None where a method refuses it or its solution is not known."""
+    drawn = discover("zoviz.problems", Problem)[problem](n=n, seed=seed)
+    return drawn if drawn.known_optimum is not None and plain(name).accepts(drawn) is None else None
 
 
 def plain(name: str = "ZOSPLM") -> Solver:
@@ -77,25 +78,22 @@ def diverges(problem: Problem, factor: float, name: str = "ZOSPLM") -> bool:
     return bool(run.divergences or np.nanmax(gap) > WORSE * gap[0] or np.nanmax(violation) > WORSE * scale)
 
 
-def share(factor: float, count: int, name: str = "ZOSPLM") -> float:
-    """Return the share of ``count`` instances that diverge."""
-    return float(np.mean([diverges(problem, factor, name) for problem in instances(count, name)]))
+class StableSteps(Trials):
+    """Runs with steps of a multiple of the stable end."""
 
+    title = "robustness stable steps"
+    subject = "Runs that diverge, in per cent, by the step in stable ends at the solution's multipliers"
+    protocol = f"As published, exact differences, {ITERATIONS} iterations."
+    sizes: ClassVar = {
+        "quick": {"solver": ("ZOGDA",), "factor": (0.9, 4.0), "problem": ("ConexQCQP",), "seed": (0,)},
+        "full": {"solver": tuple(EXACT), "factor": FACTORS, "problem": KINDS, "seed": tuple(range(50))},
+    }
+    lines = ("solver",)
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print the share of instances that diverge, for every method and step."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--instances", type=int, default=100)
-    parser.add_argument("--solvers", nargs="+", choices=list(EXACT), default=list(EXACT))
-    options = parser.parse_args(arguments)
-    for name in options.solvers:
-        for factor in FACTORS:
-            lost = share(factor, options.instances, name)
-            print(
-                f"{name}, {factor:g} times the stable end: {lost:.0%} of {options.instances} instances diverge",
-                flush=True,
-            )
+    def trial(self, solver: str, factor: float, problem: str, seed: int) -> Figures:
+        drawn = instance(problem, seed, solver)
+        return {"diverges": None if drawn is None else diverges(drawn, factor, solver)}
 
-
-if __name__ == "__main__":
-    main()
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        tried = [row for row in rows if row["diverges"] is not None]
+        return across(tried, "factor", lambda own: f"{100.0 * np.mean([row['diverges'] for row in own]):.0f}")

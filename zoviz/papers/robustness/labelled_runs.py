@@ -1,22 +1,22 @@
 """Labelled runs of every family of solvers, with good and bad steps and noise, on which verdicts are tried.
 
-``python -m zoviz.diagnosis.labelled_runs`` prints the verdict on each, and the share that is right.
+zoviz reproduce robustness-labelled-runs --full                    # the runs on which the verdict is wrong
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
-
-import numpy as np
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from zoviz.core.parameters import Scale
 from zoviz.core.registry import discover
-from zoviz.diagnosis.verdict import Verdict, Word, verdict_of
+from zoviz.diagnosis.verdict import Word, verdict_of
 from zoviz.problems.base import Problem
-from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.studies.experiment import Figures, Measured, Table
+from zoviz.studies.trials import Trials
 
 GOOD = frozenset({Word.SOLVED, Word.CONVERGING, Word.BUDGET_ENDED})
 """It gets there, or was on its way when its iterations ended."""
@@ -94,14 +94,6 @@ def cases() -> Iterator[Case]:
         yield Case("QuadraticBilevel", solver, BAD | {Word.FAILED}, HUGE)
 
 
-def contradiction(solver: Solver, iterations: int = 200) -> Run:
-    """Return the ended run of a solver on a problem without feasible points: x_1 at least 1 and at most -1."""
-    problem = BlackBox(lambda x: float(x @ x), lambda x: np.array([1.0 - x[0], x[0] + 1.0]), bounds=[(-3.0, 3.0)] * 3)
-    run = Run(problem, solver, replicas=2, iterations=iterations)
-    run.run()
-    return run
-
-
 def run_of(case: Case, seed: int = 0, replicas: int = 4) -> Run:
     """Return the ended run of a case."""
     problem = discover("zoviz.problems", Problem)[case.problem](**case.options)
@@ -134,19 +126,22 @@ def ended(run: Run) -> Run:
     return run
 
 
-def judge(cases: Iterable[Case]) -> list[tuple[Case, Verdict]]:
-    """Make the run of each case, and return the cases with the verdicts on them."""
-    return [(case, verdict_of(run_of(case))) for case in cases]
+class LabelledRuns(Trials):
+    """Verdicts on runs that were labelled by hand."""
 
+    title = "robustness labelled runs"
+    subject = "Verdicts on labelled runs, those that are wrong"
+    protocol = "Labels by the course of gap, violation and stationarity."
+    sizes: ClassVar = {"quick": {"run": (0,)}, "full": {"run": tuple(range(len(list(cases()))))}}
+    lines = ("run",)
 
-def main() -> None:
-    """Print the verdict on every labelled run, and the share that is right."""
-    right = []
-    for case, judged in judge(cases()):
-        right.append(judged.word in case.words)
-        print(f"{'     ' if right[-1] else 'WRONG'} {case.name:52s} {judged.word:11s} {judged.sentence}", flush=True)
-    print(f"{sum(right)} of {len(right)} right, {np.mean(right):.1%}")
+    def trial(self, run: int) -> Figures:
+        case = next(itertools.islice(cases(), run, None))
+        judged = verdict_of(run_of(case))
+        return {"name": case.name, "verdict": f"{judged.word}: {judged.sentence}", "right": judged.word in case.words}
 
-
-if __name__ == "__main__":
-    main()
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the runs on which the verdict is wrong, and how many there are."""
+        rows = self.rows(measured)
+        wrong = [(row["name"], row["verdict"]) for row in rows if not row["right"]]
+        return [Table(self.subject, ("run", "verdict"), [*wrong, (f"{len(rows)} runs", f"{len(wrong)} wrong")])]

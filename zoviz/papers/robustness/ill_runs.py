@@ -1,28 +1,32 @@
 """Runs that are ill by design, on which remedies are tried: wrong steps, batches, radii and scales, several minima.
 
-``python -m zoviz.diagnosis.ill_runs`` prints what each remedy came to, and how often what a trial proposes is better
-than none; ``--labelled`` does so for the labelled runs, on which the table of remedies was made.
+What a trial proposes is tried once more on a run of another seed. ``labelled`` has the labelled runs, on which the
+table of remedies was made.
+
+    zoviz reproduce robustness-ill-runs --full
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.diagnosis.labelled_runs import cases, ended, run_of, with_steps
 from zoviz.diagnosis.remedies import remedies
-from zoviz.diagnosis.trial import Outcome, Trial, try_remedies
+from zoviz.diagnosis.trial import Outcome, try_remedies
+from zoviz.papers.robustness.labelled_runs import cases, ended, run_of, with_steps
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials
 
 METHODS = ("ZOCEG", "ZOBCEG", "ZOSPLM", "ZOEG", "ZOALM", "ZOGDA")
 SEED, COUNT = 2026, 30
@@ -39,12 +43,16 @@ class IllRun:
     make: Callable[[int], Run]
 
 
-def ill_runs(count: int = COUNT, seed: int = SEED) -> Iterator[IllRun]:
+def ill_runs(seed: int = SEED) -> Iterator[IllRun]:
     """Yield runs that need a remedy, of each kind in turn; a draw that turns out to be well is left out."""
     generator = np.random.default_rng(seed)
     drawn = (kind(generator) for kind in itertools.cycle(KINDS))
-    ill = (one for one in drawn if any(remedy.changes or remedy.afresh for remedy in remedies(one.make(0))))
-    return itertools.islice(ill, count)
+    return filter(needs_a_remedy, drawn)
+
+
+def needs_a_remedy(one: IllRun) -> bool:
+    """Return whether anything but more calls is proposed for a run."""
+    return any(remedy.changes or remedy.afresh for remedy in remedies(one.make(0)))
 
 
 def _solver(generator: np.random.Generator) -> Solver:
@@ -135,63 +143,50 @@ def _named(problem: Problem, solver: Solver) -> str:
 
 def labelled() -> Iterator[IllRun]:
     """Yield the labelled runs that need a remedy."""
-    for case in cases():
-        one = IllRun(case.name, partial(run_of, case, replicas=REPLICAS))
-        if any(remedy.changes or remedy.afresh for remedy in remedies(one.make(0))):
-            yield one
+    return filter(needs_a_remedy, (IllRun(case.name, partial(run_of, case, replicas=REPLICAS)) for case in cases()))
 
 
-@dataclass(frozen=True)
-class Tried:
-    """What came of the remedies for one ill run.
+class IllRuns(Trials):
+    """Remedies of runs that are ill by design, tried by forks, and what is proposed tried on another seed."""
 
-    Attributes
-    ----------
-    name : str
-    trial : Trial
-    again : Outcome or None
-        What the trial proposes, tried once more on a run of another seed; None where it proposes nothing.
-    """
+    title = "robustness ill runs"
+    subject = "Digits of the distance from a solution that the first remedy gains, and the proposed one once more"
+    protocol = f"{REPLICAS} replicas, {ITERATIONS} iterations; again: on seed {AGAIN}, with its standard error."
+    sizes: ClassVar = {
+        "quick": {"kind": ("ill",), "run": (0,)},
+        "full": {"kind": ("ill",), "run": tuple(range(COUNT))},
+    }
+    lines = ("kind", "run")
 
-    name: str
-    trial: Trial
-    again: Outcome | None
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._sources = {"ill": ill_runs(), "labelled": labelled()}
+        self._drawn: dict[str, list[IllRun]] = {"ill": [], "labelled": []}
 
+    def _numbered(self, kind: str, run: int) -> IllRun:
+        """Return a run by its number: draws that turn out to be well are found out by making them, once."""
+        known = self._drawn[kind]
+        known.extend(itertools.islice(self._sources[kind], max(run + 1 - len(known), 0)))
+        return known[run]
 
-def tried(one: IllRun) -> Tried:
-    """Return what came of the remedies for an ill run."""
-    trial = try_remedies(one.make(0))
-    if trial.best is None:
-        return Tried(one.name, trial, None)
-    return Tried(one.name, trial, try_remedies(one.make(AGAIN), chosen=[trial.best.remedy]).outcomes[0])
+    def trial(self, kind: str, run: int) -> Figures:
+        one = self._numbered(kind, run)
+        trial = try_remedies(one.make(0))
+        proposed = None if trial.best is None else trial.best.remedy
+        again = None if proposed is None else try_remedies(one.make(AGAIN), chosen=[proposed]).outcomes[0]
+        return {
+            "name": one.name,
+            "proposed": "" if proposed is None else proposed.words,
+            "surely": trial.outcomes[0].better,
+            "first": _gain(trial.outcomes[0]),
+            "again": None if again is None else _gain(again),
+        }
 
-
-def report(runs: Iterable[IllRun]) -> list[Tried]:
-    """Try the remedies of runs one by one, print what came of them, and return it."""
-    out = []
-    for one in runs:
-        out.append(tried(one))
-        made = out[-1]
-        again = "" if made.again is None else f" Again: {made.again.gain.value:.2g} ± {made.again.error:.2g}."
-        print(f"{one.name}\n{made.trial}{again}", flush=True)
-    first = [one.trial.outcomes[0] for one in out]
-    proposed = [one.again for one in out if one.again is not None]
-    sure, mean = sum(one.better for one in first), sum(one.gain.value > 0.0 for one in first)
-    held = sum(one.gain.value > 0.0 for one in proposed)
-    worse = sum(one.gain.value < -one.error for one in proposed)
-    print(f"Of {len(out)} runs the first remedy is surely better in {sure}, better on average in {mean}.")
-    print(f"A trial proposes one for {len(proposed)}. On another seed it gains in {held}, and loses in {worse}.")
-    return out
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Print what came of the remedies."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=COUNT)
-    parser.add_argument("--labelled", action="store_true", help="the labelled runs")
-    options = parser.parse_args(arguments)
-    report(itertools.islice(labelled(), options.count) if options.labelled else ill_runs(options.count))
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        (row,) = rows
+        first, again = ("" if one is None else f"{one[0]:.2g} ± {one[1]:.2g}" for one in (row["first"], row["again"]))
+        return {"ill": row["name"], "first": first, "proposed": row["proposed"], "again": again}
 
 
-if __name__ == "__main__":
-    main()
+def _gain(outcome: Outcome) -> list[float]:
+    return [outcome.gain.value, outcome.error]

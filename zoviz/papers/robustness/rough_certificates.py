@@ -1,16 +1,16 @@
 """Certificates where values are rough (rounded, noisy without a word, or 0 and 1), compared with the truth.
 
-``python -m zoviz.diagnosis.rough_certificates`` makes 25 certificates of each of eight problems: at the optimum, near
-it (1e-2 and 1e-3 away), far from it, and elsewhere on the constraint. It prints of every figure in how many of them it
-is right, and how many say something of it. A minute or so; ``--points 1`` is quicker.
+Certificates of eight problems: at the optimum, near it (1e-2 and 1e-3 away), far from it, and elsewhere on the
+constraint. A cell has in how many of them a figure is right, and how many say something of it.
+
+    zoviz reproduce robustness-rough-certificates --full               # a minute or so
 """
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Activity, Certificate, Certifier
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
+from zoviz.studies.experiment import Figures
+from zoviz.studies.trials import Row, Trials
 
 PLACES = ("optimum", "near", "nearer", "far", "constraint")
 FIGURES = ("residual", "violation", "complementarity", "multipliers", "active")
@@ -214,38 +216,28 @@ def judged(case: Rough, x: Array, made: Certificate) -> Verdicts:
     return Verdicts(np.array(said, dtype=bool), np.array(right, dtype=bool))
 
 
-def study(case: Rough, points: int) -> dict[str, Verdicts]:
-    """Judge a number of certificates at every place: (points, figures) of bool each."""
-    found = {}
-    for place in PLACES:
-        random = np.random.default_rng(points)
-        verdicts = []
-        for seed in range(points):
-            x = case.point(place, random)
-            verdicts.append(judged(case, x, Certifier().certify(case.problem(seed), x, seed)))
-        found[place] = Verdicts(np.array([one.said for one in verdicts]), np.array([one.right for one in verdicts]))
-    return found
+class RoughCertificates(Trials):
+    """Certificates of points of problems whose values are rough."""
 
+    title = "robustness rough certificates"
+    subject = "Figures of certificates that are right / that say something"
+    protocol = "One certificate a point; a figure that says nothing is right."
+    sizes: ClassVar = {
+        "quick": {"case": ("bowl, noise 1e-3",), "place": ("near",), "seed": (0,)},
+        "full": {"case": tuple(case.name for case in cases()), "place": PLACES, "seed": tuple(range(5))},
+    }
+    lines = ("case",)
 
-def main(arguments: list[str] | None = None) -> None:
-    """Print for every problem how many figures are right, and how many say something."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--points", type=int, default=5, help="points at every place")
-    options: Any = parser.parse_args(arguments)
-    print(f"{'right / something said, of':<38}" + "".join(f"{name:>17}" for name in FIGURES))
-    everything = []
-    for case in cases():
-        found = study(case, options.points)
-        right, said = (np.concatenate([getattr(one, part) for one in found.values()]) for part in ("right", "said"))
-        everything.append(right)
-        cells = [f"{a} / {b}" for a, b in zip(right.sum(axis=0), said.sum(axis=0), strict=True)]
-        print(f"{case.name + f' ({len(right)})':<38}" + "".join(f"{cell:>17}" for cell in cells), flush=True)
-        for place, one in found.items():
-            wrong = [name for name, good in zip(FIGURES, one.right.T, strict=True) if not good.all()]
-            if wrong:
-                print(f"    {place}: wrong at times: {', '.join(wrong)}", flush=True)
-    print(f"all: {np.mean(np.concatenate(everything), axis=0)}")
+    def trial(self, case: str, place: str, seed: int) -> Figures:
+        rough = next(one for one in cases() if one.name == case)
+        x = rough.point(place, np.random.default_rng([seed, PLACES.index(place)]))
+        found = judged(rough, x, Certifier().certify(rough.problem(seed), x, seed))
+        return {"said": found.said.tolist(), "right": found.right.tolist()}
 
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        right, said = (np.sum([row[part] for row in rows], axis=0) for part in ("right", "said"))
+        counts = {name: f"{a} / {b}" for name, a, b in zip(FIGURES, right, said, strict=True)}
+        return {"points": str(len(rows)), **counts}
 
-if __name__ == "__main__":
-    main()
+    def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
+        yield {"case": "all"}, rows
