@@ -16,7 +16,7 @@ def test_without_noise_a_slow_peer_ends_where_it_has_met_both_levels(case: str) 
     pytest.importorskip("greenlet", reason="peers need the extra")
     study = table.LoadTrackingTable(size="quick")
     own, whole = (
-        Outcome.of(study.trial(case, "told", 0, 5, 300, 3, 60.0, "COBYLA")),
+        Outcome.of(study.trial(case, "known", 0, 5, 300, 3, 60.0, "COBYLA")),
         table.solve(COBYLA, table.posed(0, 5, case == "noisy"), 3, 300),
     )
     for mine, its in zip(own.hits, whole.hits, strict=True):
@@ -60,11 +60,11 @@ def test_the_verdict_on_calls_names_who_is_faster() -> None:
 
 
 def test_what_methods_see_of_the_problem_changes_no_figure_of_it() -> None:
-    informed, untold, scaled = (table.posed(1, 4, True, view) for view in table.VIEWS)
-    assert informed.constants is not None and untold.constants is None and scaled.constants is None
-    assert scaled.scaled and not untold.scaled
+    informed, hidden, scaled = (table.posed(1, 4, True, view) for view in table.VIEWS)
+    assert informed.constants is not None and hidden.constants is None and scaled.constants is None
+    assert scaled.scaled and not hidden.scaled
     point = informed.known_optimum.point
-    for problem in (untold, scaled):
+    for problem in (hidden, scaled):
         np.testing.assert_array_equal(problem.evaluate(point).h, informed.evaluate(point).h)
         np.testing.assert_array_equal(problem.noise_scales, informed.noise_scales)
         result = table.solve(ZOCEG, problem, 2, 150)

@@ -7,11 +7,11 @@ of f* on f and 1 kW on h. Printed is the loss of what a method reports,
 .. math:: (f - f^* + \lambda^* v) / f^*
 
 with v the violation in kW: its mean over the draws, its standard error, its median and its largest, where a draw counts
-as the mean of its replicas. Untold, constants are measured by charged calls; scaled, units of variables and values too,
+as the mean of its replicas. Hidden, constants are measured by charged calls; scaled, units of variables and values too,
 as ``minimize`` shows a user's. Beside the best point that CMA-ES reports stands the mean of its last distribution,
 which averages its noise.
 
-On draws 300 to 315, with 100 users, 20,000 calls and 4 replicas: untold, ZOCEG 0.228 % +- 0.029 %, ZOBCEG 0.230 % +-
+On draws 300 to 315, with 100 users, 20,000 calls and 4 replicas: hidden, ZOCEG 0.228 % +- 0.029 %, ZOBCEG 0.230 % +-
 0.029 %, CMA-ES 0.423 % +- 0.019 % by its best point and 0.416 % +- 0.019 % by its mean; scaled, ZOCEG 0.237 % +-
 0.040 %, ZOBCEG 0.354 % +- 0.050 %. Draws in which the slope of the constraint is measured too large, from ten
 directions, have the largest losses.
@@ -79,9 +79,9 @@ class NoisyLoadTracking(Trials):
     subject = f"Losses in % on load tracking under noise over independent draws, {100 * MUST:g} asked"
     protocol = f"{REPLICAS} replicas a draw, of which each draw counts as the mean."
     sizes: ClassVar = {
-        "quick": {"view": ("untold",), "method": ("ZOCEG",), "users": (5,), "calls": (600,), "draw": (300, 301)},
+        "quick": {"view": ("hidden",), "method": ("ZOCEG",), "users": (5,), "calls": (600,), "draw": (300, 301)},
         "full": {
-            "view": ("untold", "scaled"),
+            "view": ("hidden", "scaled"),
             "method": ("ZOCEG", "ZOBCEG", "CMAES"),
             "users": (100,),
             "calls": (20_000,),
