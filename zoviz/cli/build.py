@@ -20,6 +20,7 @@ from zoviz.problems.user.executable import Executable
 from zoviz.runs.engine.confidence import CONFIDENT
 from zoviz.runs.engine.spec import EVERY_CALL, SETTINGS, RunSpec
 from zoviz.runs.store import Store
+from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import settable
 from zoviz.solvers.portfolio.choice import AUTO, matched
@@ -174,3 +175,11 @@ def trusted(args: argparse.Namespace) -> tuple[str, ...]:
 def open_store(args: argparse.Namespace, create: bool = False, own: bool = True) -> Store:
     """Open the store that the command line names, created if need be and allowed; closed when the command ends."""
     return args.closing.enter_context(Store(args.store, trusted=trusted(args), own=own, create=create))
+
+
+def load(store: Store, id: str) -> StoredRun:
+    """Return a stored run by any unique beginning of its id; one's own modules are found in the working folder."""
+    stored = store.load(id)
+    if stored.own:
+        import_from_working_folder()
+    return stored

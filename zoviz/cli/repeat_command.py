@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import load, open_store
 from zoviz.cli.command import Command, UsageError
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import budget_options, json_option, store_option, trust_option
 from zoviz.cli.parse import read, split
 from zoviz.cli.progress import Watch, report
-from zoviz.problems.find import import_from_working_folder
 from zoviz.runs.engine.stopping import BUDGETS
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
@@ -49,9 +48,7 @@ class RepeatCommand(Command):
     def run(self, args: argparse.Namespace) -> int:
         """Make the run and follow it."""
         store = open_store(args)
-        stored = store.load(args.id)
-        if stored.own:
-            import_from_working_folder()
+        stored = load(store, args.id)
         run = self._make(stored, args)
         watch = Watch(run, args.quiet)
         watch.follow()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from zoviz.cli.build import make, open_store, spec
+from zoviz.cli.build import load, make, open_store, spec
 from zoviz.cli.command import Command, say
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, run_options, store_option
@@ -49,7 +49,7 @@ Ctrl-C stops after the step in progress and keeps everything; a second Ctrl-C st
         problem, solver = make(args)
         store = None if args.no_store else open_store(args, create=True)
         if args.past is not None and not Path(args.past).exists():
-            args.past = open_store(args).load(args.past)
+            args.past = load(open_store(args), args.past)
         run = Run.of(spec(args, problem, solver).replaced(judged=isinstance(problem, Simulation)), store=store)
         watch = Watch(run, args.quiet)
         watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -165,3 +166,13 @@ def test_report_writes_one_file_of_several_runs(zoviz: Callable[..., Told], smal
     assert other[:8] in (folder / "both.md").read_text(encoding="utf-8")
     outcome = zoviz("report", small[:8], "-o", "run.doc")
     assert outcome.code == MISUSED and ".html" in outcome.err
+
+
+def test_a_report_finds_the_module_of_ones_own_problem(
+    zoviz: Callable[..., Told], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = zoviz("run", "beam_module:problem", "ZOCEG", "--calls", "60", "--quiet", "--json").json["id"]
+    # As in a process that begins: a console script does not look for modules in the working folder.
+    monkeypatch.delitem(sys.modules, "beam_module")
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if Path(one or ".").resolve() != folder.resolve()])
+    assert zoviz("report", run[:8]).code == FINE, "as run, replay and certify do"

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import load, open_store
 from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.certificate import Certifier, certificate_of, known_certainty
-from zoviz.problems.find import import_from_working_folder
 
 
 class _Certify(Command):
@@ -34,9 +33,7 @@ The calls are not charged to the run; you are asked before a program is launched
 
     def run(self, args: argparse.Namespace) -> int:
         """Say what it costs, make the certificate, and print it."""
-        stored = open_store(args).load(args.id)
-        if stored.own:
-            import_from_working_folder()
+        stored = load(open_store(args), args.id)
         if not 0 <= args.replica < stored.replicas:
             raise UsageError(f"Expected a replica from 0 to {stored.replicas - 1}, got {args.replica}.")
         try:

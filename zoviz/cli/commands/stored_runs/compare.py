@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import load, open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, show, table
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
@@ -32,7 +32,7 @@ class _Compare(Command):
     def run(self, args: argparse.Namespace) -> int:
         """Print the runs side by side."""
         store = open_store(args)
-        stored = [store.load(one) for one in args.ids]
+        stored = [load(store, one) for one in args.ids]
         empty = [one.id[:8] for one in stored if not len(one.trace)]
         if empty:
             raise UsageError(f"Expected runs with an iterate, got {empty[0]}, which has none yet.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import load, open_store
 from zoviz.cli.command import FINE, Command, say
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import store_option, trust_option
@@ -25,7 +25,7 @@ class _ExportScript(Command):
 
     def run(self, args: argparse.Namespace) -> int:
         """Write the script to a file or to standard output."""
-        source = script(open_store(args).load(args.id))
+        source = script(load(open_store(args), args.id))
         if args.file is None:
             print(source, end="")
         else:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import load, open_store
 from zoviz.cli.command import FINE, Command, UsageError, agreed, say, show
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.diagnosis.remedies import Remedy, advice, remedies, trial_calls
 from zoviz.diagnosis.trial import Trial, try_remedies
 from zoviz.diagnosis.verdict import verdict_of
-from zoviz.problems.find import import_from_working_folder
 
 
 class _Remedy(Command):
@@ -40,9 +39,7 @@ The forks are stored: continue the best one with zoviz fork."""
         """Name the remedies, try them, and print their outcomes."""
         if args.calls is not None and args.calls < 1:
             raise UsageError(f"Expected at least 1 call, got {args.calls}.")
-        stored = open_store(args).load(args.id)
-        if stored.own:
-            import_from_working_folder()
+        stored = load(open_store(args), args.id)
         judged = verdict_of(stored)
         named = remedies(stored, judged, args.calls)
         say(" ".join(filter(None, [judged.sentence, advice(named) or "It needs no remedy."])))

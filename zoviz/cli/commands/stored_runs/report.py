@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import load, open_store
 from zoviz.cli.command import FINE, Command, say
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import store_option, trust_option
@@ -26,7 +26,7 @@ class _Report(Command):
     def run(self, args: argparse.Namespace) -> int:
         """Write the report."""
         store = open_store(args)
-        stored = [store.load(one) for one in args.ids]
+        stored = [load(store, one) for one in args.ids]
         from zoviz.views.report.files import write_report  # with Panel: seconds that no other command waits for
 
         write_report(stored, args.output)

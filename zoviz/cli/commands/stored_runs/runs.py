@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import load, open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.help import CommandParser
 from zoviz.cli.options import json_option, store_option
@@ -104,7 +104,7 @@ class _Runs(Command):
         return FINE
 
     def _show(self, store: Store, args: argparse.Namespace) -> int:
-        stored = store.load(args.ids[0])
+        stored = load(store, args.ids[0])
         if args.ledger:
             return _print_ledger(stored.result, stored.workers, args.json)
         whole: dict[str, Any] = stored.record._asdict() | {
@@ -155,7 +155,7 @@ class _Runs(Command):
         return FINE
 
     def _export(self, store: Store, args: argparse.Namespace) -> int:
-        store.load(args.ids[0]).export(args.ids[1])
+        load(store, args.ids[0]).export(args.ids[1])
         say(f"Written to {args.ids[1]}.")
         return FINE
 
