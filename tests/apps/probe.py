@@ -24,11 +24,16 @@ class Probe:
     def __init__(self, report: Path, shared: bool) -> None:
         self.path = report
         self.pages: WeakSet[Dashboard] = WeakSet()
+        self.left = 0
         self.lags: deque[float] = deque(maxlen=3000)
         self.run = Run(problem=NonconvexQCQP(), solver=ZOSPLM(), replicas=20)
         if shared:
             self.run.start()
         self.tasks = [asyncio.get_running_loop().create_task(job) for job in (self.lag(), self.report())]
+
+    def leave(self, session: object) -> None:
+        """Note that a page's session has ended."""
+        self.left += 1
 
     async def lag(self) -> None:
         """How late a sleep of 10 ms ends, again and again."""
@@ -42,7 +47,7 @@ class Probe:
         while True:
             workers = sum(thread.name == "zoviz-run" for thread in threading.enumerate())
             facts = {"time": time.perf_counter(), "workers": workers, "iteration": self.run.progress.iteration}
-            facts["pages"] = len(self.pages)
+            facts |= {"pages": len(self.pages), "left": self.left}
             part = self.path.with_suffix(".part")
             part.write_text(json.dumps({**facts, "lags": list(self.lags)}), encoding="utf-8")
             os.replace(part, self.path)

@@ -1,4 +1,7 @@
-"""The dashboard with a probe in its server: ``--args <report file> [shared]``; shared: on a run that no page owns."""
+"""The dashboard with a probe in its server: ``--args <report file> [shared] [kept]``.
+
+shared: on a run that no page owns; kept: in the store of this process.
+"""
 
 import sys
 from pathlib import Path
@@ -8,15 +11,15 @@ import panel as pn
 sys.path.insert(0, str(Path(__file__).parent))
 from probe import Probe  # noqa: E402
 
-from zoviz.views.app.dashboard import Dashboard  # noqa: E402
-from zoviz.views.app.process import prepare  # noqa: E402
+from zoviz.views.app.dashboard import dashboard  # noqa: E402
+from zoviz.views.app.server import shared_store  # noqa: E402
 
-prepare()
 shared = "shared" in sys.argv
 probe = pn.state.as_cached("probe", Probe, report=Path(sys.argv[1]), shared=shared)
-dashboard = Dashboard()
-probe.pages.add(dashboard)
+page = dashboard(store=shared_store(None) if "kept" in sys.argv else None)
+probe.pages.add(page)
+pn.state.on_session_destroyed(probe.leave)
 if shared:
-    dashboard.controller.outlive = True
-    dashboard.controller.watch_run(probe.run)
-dashboard.servable()
+    page.controller.outlive = True
+    page.controller.watch_run(probe.run)
+page.servable()

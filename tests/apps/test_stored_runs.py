@@ -1,16 +1,15 @@
-"""Stored runs on the page: found, drawn, forked, deleted; quick with many; a run that outlives its page."""
+"""Stored runs on the page: found, drawn, forked, deleted; quick with many."""
 
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import insert, select
 
-from helpers.dashboard_page import tick
+from helpers.dashboard_page import open_list, tick
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.runs.storage.schema import RUNS
@@ -41,14 +40,6 @@ def multiply(store: Store, count: int) -> None:
 
 def rows(lab: Any) -> list[str]:
     return lab.page.locator(".tabulator-row").all_inner_texts()
-
-
-def open_list(lab: Any) -> float:
-    """Open the list; seconds until its first line is there."""
-    begun = time.perf_counter()
-    lab.enter("Stored runs")
-    lab.page.locator(".tabulator-row").first.wait_for()
-    return time.perf_counter() - begun
 
 
 @pytest.mark.slow
@@ -131,27 +122,6 @@ def reopened(lab: Any) -> float:
     lab.enter("Run")
     lab.until(lambda: lab.page.locator(".tabulator-row").first.is_hidden(), "the list gone")
     return seconds
-
-
-def test_a_run_outlives_its_page_and_another_page_steers_it(store: Store, serve: Any, open_lab: Any) -> None:
-    server = serve()
-    lab = open_lab(server.url)
-    lab.settle(Seconds="600")
-    lab.enter("Run")  # the room, which has the switch
-    lab.page.get_by_label("Keep running when the page is closed").click()
-    lab.start()
-    lab.page.close()
-    other = open_lab(server.url)
-    time.sleep(3)
-    assert store.runs()[0].status == "running"
-    open_list(other)
-    tick(other)
-    other.press("Resume run")
-    other.until(lambda: other.status() == "running", "the run taken up")
-    before = other.iteration()
-    other.until(lambda: other.iteration() > before, "it goes on")
-    other.press("Stop")
-    other.until(lambda: other.status() == "stopped", "its end")
 
 
 @pytest.mark.slow

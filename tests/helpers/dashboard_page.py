@@ -19,6 +19,14 @@ HANDLE = ".logslider-primal_step input[type=range]"
 """The slider of the step size."""
 
 
+def open_list(lab: Lab) -> float:
+    """Open the stored runs; seconds until the first line is there."""
+    begun = time.perf_counter()
+    lab.enter("Stored runs")
+    lab.page.locator(".tabulator-row").first.wait_for()
+    return time.perf_counter() - begun
+
+
 def tick(lab: Lab, button: str = "Replay", line: int = 0) -> None:
     """Tick a stored run, and wait until a button is enabled; again where the list was drawn anew under the tick."""
     box = lab.page.locator(".tabulator-row input[type=checkbox]").nth(line)
