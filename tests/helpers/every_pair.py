@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from helpers.every_solver import BAYESIAN, DEAR, EVERY, EVERY_PROBLEM, PEERS, SMALL
+from helpers.every_solver import BAYESIAN, EVERY, EVERY_PROBLEM, PEERS, SMALL
 from zoviz import Run
 from zoviz.core.errors import MissingExtra
 from zoviz.estimators import Sphere
@@ -32,7 +32,8 @@ CORE = {"constrained": ("NonconvexQCQP", "BlackBox"), "linear": ("StochasticQP",
 """Problems that every solver of their kind is tried on; of the constrained ones each meets one."""
 CORE_SOLVERS = ("ZOSPLM", "SmoothedALM", ZEROTH + "SmoothedALM", "SOGD", "ZOSOGD")
 """Solvers that every problem is tried with, but for those that are slow to make."""
-HEAVY = ("ACLoadTracking", "BlackBoxAttack", "FairClassification", "LossTuning", "NetworkSlicing", *DEAR)
+HEAVY = {"BlackBoxAttack", "FairClassification", "NetworkSlicing"}
+HEAVY |= {name for name, cls in EVERY_PROBLEM.items() if cls.costly}
 
 
 def solver_of(name: str) -> Solver:

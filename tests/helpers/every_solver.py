@@ -39,10 +39,9 @@ BAYESIAN = {name for name, cls in EVERY.items() if cls.__module__.startswith("zo
 # A step of these is a small part of what others call an iteration (a single coordinate's): so many count as one.
 PARTS = {"ZOiALM": 12}
 NOISE = ("deterministic", "common", "independent")
-# Every solver is tried on these problems, and every problem with this solver; the other pairs are slow tests.
+# Every solver is tried on these problems, and every problem with this solver, but for those whose calls are costly:
+# their own files run them. The other pairs are slow tests.
 CORE_PROBLEMS, CORE_SOLVER = ("NonconvexQCQP", "LoadTracking", "BlackBox"), "ZOSPLM"
-# With no solver is every test quick on these; their own files run them.
-DEAR = ("HMCTuning", "NetworkTuning", "OptimalPowerFlow")
 
 
 @functools.cache
@@ -64,12 +63,11 @@ def accepted(solver: str, problem: str) -> bool:
 def marks(solver: str, problem: str, contract: str | None = None, long: bool = False) -> list[pytest.MarkDecorator]:
     """Slow, for what need not be tried every time: on each of three core problems a solver meets one noise contract,
     and what takes long is asked on one of them."""
-    core = problem in CORE_PROBLEMS or (solver == CORE_SOLVER and problem not in DEAR)
+    core = problem in CORE_PROBLEMS or (solver == CORE_SOLVER and not PROBLEMS[problem].costly)
     if problem in CORE_PROBLEMS and solver != CORE_SOLVER and (contract is not None or long):
         turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
         core = turn % 3 == 0 if long else contract == NOISE[turn % 3]
-    dear = (long or contract not in (None, "deterministic")) and PROBLEMS[problem].costly
-    dear = dear or (core and solver in BAYESIAN and _problem(problem).domain.n < 4)  # built only if its extra is there
+    dear = core and solver in BAYESIAN and _problem(problem).domain.n < 4  # built only if its extra is there
     return [pytest.mark.slow] if not core or dear else []
 
 
