@@ -28,6 +28,7 @@ sys.dont_write_bytecode = False
 pytest.register_assert_rewrite("helpers")
 
 from helpers.project import ROOT  # noqa: E402  # once its assertions are explained, too
+from helpers.sources import parse  # noqa: E402
 
 
 def pytest_configure() -> None:
@@ -95,6 +96,13 @@ def root() -> Path:
 def _settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep the key of whoever runs the tests out of them."""
     os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("settings"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _trees_of_one_file_of_tests() -> Iterator[None]:
+    """Rules that are read off the same sources parse them once; what comes after has the memory again."""
+    yield
+    parse.cache_clear()
 
 
 @pytest.fixture

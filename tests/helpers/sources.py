@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from helpers.project import ROOT
 SOURCES = sorted(p for folder in ("zoviz", "apps") for p in (ROOT / folder).rglob("*.py"))
 
 
+@functools.cache
 def parse(path: Path) -> ast.Module:
+    """The tree of a file, which nobody may change; all of them are 150 MB, which each file of tests gives up."""
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 
