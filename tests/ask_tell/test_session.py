@@ -11,7 +11,7 @@ import pytest
 from helpers.arrays import assert_same_arrays
 from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY as SOLVERS
-from helpers.interruption import FIELDS
+from helpers.same_run import FIELDS
 from helpers.seeded import BOX, START, both
 from zoviz import AskTell, Run
 from zoviz.ask_tell.session import Batch
@@ -76,9 +76,9 @@ def assert_same(session: AskTell, run: Run) -> None:
 @pytest.mark.parametrize(
     "solver, kind",
     [
-        pytest.param(solver, kind, marks=() if solver == "ZOSPLM" or j == i % len(PROBLEMS) else pytest.mark.slow)
-        for i, solver in enumerate(SOLVERS)
-        for j, kind in enumerate(PROBLEMS)
+        pytest.param(solver, kind, marks=() if solver == "ZOSPLM" else pytest.mark.slow)  # conformance/resume has all
+        for solver in SOLVERS
+        for kind in PROBLEMS
     ],
 )
 def test_it_equals_a_run_to_the_bit(solver: str, kind: str) -> None:

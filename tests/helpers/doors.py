@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from helpers.interruption import FIELDS
 from helpers.project import ROOT
+from helpers.same_run import FIELDS
 from zoviz import Run, Store
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox

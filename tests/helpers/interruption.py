@@ -10,6 +10,7 @@ import numpy as np
 
 from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY
+from helpers.same_run import FIELDS
 from zoviz import AskTell, Run
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
@@ -22,8 +23,6 @@ from zoviz.runs.engine.trace import Snapshot, Trace
 SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}
 OWN = [name for name, cls in SOLVERS.items() if cls.checkpointable]
-FIELDS = ("x", "fun", "maxcv", "success", "calls", "multipliers", "best_x", "best_fun", "failures")
-"""What is compared of two results."""
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     "exact": lambda: NonconvexQCQP(n=6),
     "common": lambda: NonconvexQCQP(n=6, noise="common", noise_scale=0.01),

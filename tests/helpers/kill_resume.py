@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.project import ROOT
+from helpers.same_run import FIELDS
 from zoviz import Run, solvers
 from zoviz.problems import Executable, NonconvexQCQP, Problem
 from zoviz.runs.store import Store
@@ -39,7 +40,6 @@ while [ -e "$4" ] && [ "$(wc -l < "$3")" -gt "$(cat "$4")" ]; do sleep 0.02; don
 awk '{ x[NR] = $1 } END { printf "%.17g\\n%.17g\\n%.17g\\n",
     (x[1] - 2)^2 + (x[2] - 1)^2, x[1] + x[2] - 2, x[1]^2 - x[2] }' "$1" > "$2"
 """
-FIELDS = ("x", "fun", "maxcv", "multipliers", "best_x", "best_fun", "calls", "failures")
 
 
 class Setting(NamedTuple):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.arrays import assert_same_arrays
-from helpers.interruption import FIELDS
 from helpers.late_noise import LateNoise, Outliers, late, row
+from helpers.same_run import FIELDS
 from zoviz import AskTell, Run
 from zoviz.core.types import Array
 from zoviz.oracle import Purpose

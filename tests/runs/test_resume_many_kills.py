@@ -32,7 +32,7 @@ def killed(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "arguments, calls", [("--solver ZOCEG --workers 2", "150"), ("--solver COBYLA --replicas 1", "40")]
+    "arguments, calls", [("--solver ZOCEG --workers 2", "60"), ("--solver COBYLA --replicas 1", "40")]
 )
 def test_a_few_kills(arguments: str, calls: str) -> None:
     output = killed("--kills", "2", "--calls", calls, "--longest", "0.4", *arguments.split())
