@@ -37,7 +37,9 @@ def test_an_oracle_that_raises_ends_the_run_as_failed_and_keeps_the_trace() -> N
         run.wait(120)
     assert caught.value is run.error
     assert f"Raised by the black box at x = {points[-1]}" in caught.value.__notes__[0]
-    assert run.status == "failed" and "burnt down" in run.message and not run.active
+    assert run.status == "failed" and not run.active
+    assert "burnt down. Raised by the black box at x = [" in run.message, "where"
+    assert 'With on_error="fail" such a point counts as failed.' in run.message, "and what to do"
     assert len(run.trace) > 5 and run.result.status == "failed"
     assert np.isfinite(run.trace["objective"]).all()
 

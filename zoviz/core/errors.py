@@ -36,6 +36,10 @@ class BudgetSpent(Exception):
     """The next evaluation would exceed a budget of the oracle's, which the sentence names; control flow, no error."""
 
 
+RAISED = "Raised by the black box at"
+"""How the first note of what a person's function raised begins."""
+
+
 def leave_result(error: BaseException, result: Callable[[], Any]) -> None:
     """Leave what was found so far on an error that is about to be raised, as its attribute ``result``, with a note.
 
@@ -71,8 +75,12 @@ def suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Return an error in a sentence: zoviz's own, and an end by time, as they are; any other with its type."""
+    """Return an error in a sentence: zoviz's own, and an end by time, as they are; any other with its type.
+
+    What a black box raises has a first note, with the point and what to do, which follows.
+    """
     text, kind = str(error), type(error).__name__
     if text and isinstance(error, (ZovizError, TimeoutError)):
         return text
-    return f"{kind}: {text}" if text else kind
+    said, notes = f"{kind}: {text}" if text else kind, getattr(error, "__notes__", ())
+    return f"{said.rstrip('.')}. {notes[0]}" if notes and notes[0].startswith(RAISED) else said

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from zoviz.core.errors import OracleError
+from zoviz.core.errors import RAISED, OracleError
 from zoviz.core.threads.arithmetic import callers_arithmetic
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.real_numbers import real_numbers
@@ -100,7 +100,8 @@ class FunctionCall:
                 f"Expected a value, got {error!r} at {at(task)}: a function must not end its program."
             ) from None
         except Exception as error:  # raised again
-            error.add_note(f"Raised by the black box at {at(task)}.")
+            remedy = "" if isinstance(error, OracleError) else ' With on_error="fail" such a point counts as failed.'
+            error.add_note(f"{RAISED} {at(task)}.{remedy}")
             raise
 
     def _pair(self, x: Array, seed: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, Any]:
