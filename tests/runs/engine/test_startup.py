@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz import Run
+from zoviz import Run, minimize
 from zoviz.core.types import Array
 from zoviz.estimators import Coordinate, Sphere
 from zoviz.problems import BlackBox, NonconvexQCQP
@@ -63,3 +63,24 @@ def test_where_constants_are_told_the_rules_cap_is_free() -> None:
     run = Run(problem=NonconvexQCQP(n=3), solver=given(ZOSPLM, proximal_weight=1.0), replicas=1, iterations=2)
     run.run()
     assert run.result.calls == 5 and run.resolved["dual_cap"] < FAR
+
+
+def exponentials(x: Array) -> tuple[float, list[float]]:
+    """A distance from a point beyond three rows that grow by orders of magnitude over the box."""
+    rows = np.exp(2 * x[0]) + np.exp(x[1]) - x[2] - 5.0, np.exp(x[2] - x[0]) - 8.0, np.exp(x[1] * x[2] / 4.0) - 6.0
+    return (x[0] - 3.0) ** 2 + (x[1] - 1.0) ** 2 + (x[2] - 4.0) ** 2, [float(row) for row in rows]
+
+
+@pytest.mark.parametrize("start", [[12.2, 7.3, 5.0], [40.9, 27.8, 10.9], [3.8, 27.2, 40.3]])
+def test_an_answer_is_feasible_by_the_size_that_a_row_has_there_not_at_a_start_where_it_is_huge(
+    start: list[float],
+) -> None:
+    result = minimize(exponentials, start, bounds=[(-5, 50)] * 3, joint=True, max_calls=600)
+    assert result.success
+    assert max(exponentials(result.x)[1]) < 1e-5
+    assert result.fun == pytest.approx(5.5461, abs=1e-3)
+
+
+def test_no_method_calls_a_large_violation_feasible() -> None:
+    result = minimize(exponentials, [12.2, 7.3, 5.0], bounds=[(-5, 50)] * 3, joint=True, method="COBYQA", max_calls=600)
+    assert not result.success or max(exponentials(result.x)[1]) < 1e-5

@@ -119,7 +119,7 @@ class Guard:
             width = float(sides[np.isfinite(sides)].max(initial=1.0))
         sizes = _sizes(iterate)
         for name, size in sizes.items():
-            least = width if name == _ITERATE else _dual_scale(sizes) if name == _DUALS else 1.0
+            least = width if name == _ITERATE else _dual_scale(sizes, oracle) if name == _DUALS else 1.0
             scale = np.maximum(np.where(np.isfinite(size), size, 1.0), least)
             with np.errstate(over="ignore"):  # a bound beyond the range of numbers is none
                 self._bounds[name] = scale * (DUAL_MULTIPLE if name == _DUALS else defaults.LARGEST_GROWTH)
@@ -366,16 +366,20 @@ def _least(bounds: Mapping[str, Array]) -> dict[str, float]:
     return {name: float(bound.min()) for name, bound in bounds.items()}
 
 
-def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
+def _dual_scale(sizes: Mapping[str, Array], oracle: Oracle) -> Array | float:
     """Return what multipliers may be of by the functions' units, (R,): the start's |f| over |h|, each no worse than 1.
 
     A start on the boundary of a constraint tells nothing of its unit, so h counts as 1 / ``defaults.LARGEST_GROWTH`` at
-    least.
+    least; where a row is known to matter at smaller values yet, as these.
     """
     if _OBJECTIVE not in sizes:
         return 1.0
     f, h = sizes[_OBJECTIVE], sizes[_CONSTRAINT]
     over = np.maximum(np.minimum(np.where(h > 0, h, 1.0), 1.0), 1.0 / defaults.LARGEST_GROWTH)
+    rows = oracle.best.sizes
+    if rows is not None and oracle.units is not None:
+        rows = rows / oracle.units.h
+        over = np.minimum(over, rows[rows > 0.0].min(initial=1.0))
     return np.where(np.isfinite(f), np.maximum(f, 1.0), 1.0) / np.where(np.isfinite(over), over, 1.0)
 
 

@@ -125,6 +125,8 @@ _REACH = 0.25
 """How far towards random points of X the values are compared: far enough to tell a magnitude, near enough to be safe
 where functions grow fast or are not defined everywhere."""
 _PROBES = 4
+_STEEP = 1e-2
+"""A row is steep where the second smallest of its values is so small a share of the largest."""
 _ROUND_OFF = 1e-12
 _TINY, _ROUND_OFF_BITS = 1e-8, 10
 """Values below 1e-8 that are all multiples of a 2^10th of the largest are round-off: others have more digits."""
@@ -235,10 +237,21 @@ def _row_sizes(rows: Array, size: Array) -> Array:
 
     That is s_i; but where it is more than 1, no more than |h_i| at the start and the second smallest around. Between
     bounds that only say that there are some a row is huge everywhere but where it matters, and so it is in a wall.
+    A row that is steep, as an exponential, changes by four times as many orders over the whole way as over a quarter.
     """
     first, second = np.sort(np.where(np.isfinite(rows), np.abs(rows), np.inf), axis=0)[:2]
     usual = np.minimum(np.abs(rows[0]), np.where(np.isfinite(second), second, first))
-    out: Array = np.minimum(size, np.maximum(usual, 1.0))
+    out: Array = np.minimum(size, np.maximum(usual * _fall(rows), 1.0))
+    return out
+
+
+def _fall(rows: Array) -> Array:
+    """Return by what factor (m,) rows (k, m) may fall over the whole way that are violated at the start and steep."""
+    violated = np.sort(np.where(np.isfinite(rows) & (rows > 0.0), rows, np.inf), axis=0)
+    known = (rows[0] > 0.0) & np.isfinite(violated[2])
+    largest = np.where(np.isfinite(violated), violated, 0.0).max(axis=0)
+    share = np.where(known, violated[1], 1.0) / np.where(known, largest, 1.0)
+    out: Array = np.where(share < _STEEP, share ** (1.0 / _REACH), 1.0)
     return out
 
 
