@@ -65,3 +65,22 @@ def test_repeats_at_the_best_point_count_by_their_mean() -> None:
     assert repeated is not None
     repeated.compare(np.array([2.0, -1.0]))
     assert repeated.judge()
+
+
+def test_a_row_that_grows_by_orders_of_magnitude_hides_no_violation() -> None:
+    """Beside violations of e^50 one of e^20 is none, but no start either: the feasible point is better."""
+    x = np.linspace(0.01, 0.99, 50)
+    table = np.column_stack([-10.0 * x, np.exp(100.0 * x - 5.0) - 1.0])
+    points = PastPoints.of({"x": np.column_stack([x, x]), "values": table}, BOX, 1)
+    assert points is not None
+    assert points.best is not None
+    assert points.best[0] == pytest.approx(0.05, abs=0.02)
+    assert points.merit(np.array([[0.0, -1.0]])) < points.merit(np.array([[-9.0, np.exp(20.0)]]))
+
+
+def test_slight_violations_of_a_run_near_its_optimum_are_weighed_as_ever() -> None:
+    steps = 0.5 ** np.arange(50)
+    table = np.column_stack([1.0 + steps, 1e-9 + 0.1 * steps])
+    points = PastPoints.of({"x": np.column_stack([steps, steps]), "values": table}, BOX, 1)
+    assert points is not None
+    assert points.sizes == pytest.approx(np.subtract(*np.quantile(table, [0.75, 0.25], axis=0)))

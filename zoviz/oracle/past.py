@@ -18,21 +18,26 @@ _SAME, _ROUND_OFF = 1e-3, 1e-9
 in x too), and up to this share of what the table's values range over."""
 _ERRORS = 5.0
 """Standard deviations of their difference by which they may differ under noise: the best of many was a lucky one."""
+_STEEP, _TENTH = 1e3, 0.1
+"""A row is steep where its spread over the table is a thousand times 1, and what a tenth of its values are within."""
 _VIOLATION = 10.0
 """Price of a violation over that of f, each in units of its spread over the table."""
 
 
 class Known(NamedTuple):
-    """What is known of points (N, n) as a solver sees them: values (N, 1 + m), f first, and whether these are trusted.
+    """What is known of points (N, n) as a solver sees them: values (N, 1 + m), f first, and their ``sizes`` (1 + m,).
 
-    Those that are not trusted are shifted to agree with a fresh call at one of them: their differences may still tell
-    where to call next. Where the fresh values were those of the table to the bit, values ``repeat``.
+    Those that are not ``trusted`` are shifted to agree with a fresh call at one of them: their differences may still
+    tell where to call next. Where the fresh values were those of the table to the bit, values ``repeat``. Of the best
+    past point and the problem's own start the worse one was ``passed`` over, (R, n).
     """
 
     points: Array
     values: Array
+    sizes: Array
     trusted: bool
     repeat: bool
+    passed: Array
 
 
 class PastPoints:
@@ -51,11 +56,13 @@ class PastPoints:
         By how much the fresh value at ``best`` is larger; 0 before there is one.
     repeat : bool
         Whether it was the same to the bit.
+    passed : Array, shape (R, n)
+        The worse of ``best`` and each replica's own start; (0, n) before they are compared.
     """
 
     def __init__(self, x: Array, values: Array) -> None:
         self.x, self.values, self.trusted = x, values, True
-        self.shift, self.repeat = np.zeros(values.shape[1]), False
+        self.shift, self.repeat, self.passed = np.zeros(values.shape[1]), False, np.empty((0, x.shape[1]))
 
     @classmethod
     def of(cls, setting: Mapping[str, Any] | None, domain: Set, m: int | None = None) -> PastPoints | None:
@@ -89,10 +96,23 @@ class PastPoints:
         x, values = self.x[self.whole], self.values[self.whole]
         return x[int(np.argmin(self.merit(values)))] if len(x) else None
 
+    @cached_property
+    def sizes(self) -> Array:
+        """What values are of the order of, (1 + m,): the distance of their quartiles.
+
+        For a row that is steep it is the second smallest value, or 1: that it is missed by far more elsewhere brings no
+        point near its limit.
+        """
+        table = self.values[self.whole]
+        low, high = np.quantile(table, [0.25, 0.75], axis=0)
+        sizes, rows = np.where(high > low, high - low, 1.0), np.maximum(np.abs(table), 1.0)
+        steep = sizes > _STEEP * np.quantile(rows, _TENTH, axis=0)
+        steep[0] = False
+        return np.where(steep, np.sort(rows, axis=0)[:2][-1], sizes)
+
     def merit(self, values: Array) -> Array:
-        """Return f and a price on violations, in units of their spread over the table, of values (k, 1 + m), (k,)."""
-        low, high = np.quantile(self.values[self.whole], [0.25, 0.75], axis=0)
-        values = values / np.where(high > low, high - low, 1.0)
+        """Return f and a price on violations, in units of ``sizes``, of values (k, 1 + m), (k,)."""
+        values = values / self.sizes
         merit = values[:, 0] + _VIOLATION * np.maximum(values[:, 1:], 0.0).sum(axis=1)
         return np.where(np.isfinite(merit), merit, np.inf)
 
@@ -129,18 +149,21 @@ class PastPoints:
         """Return what is known in these units; None where no row is whole."""
         if self.best is None:
             return None
-        points, value = self.x, Evaluation(self.corrected[:, 0], self.corrected[:, 1:])
+        points, passed, sizes = self.x, self.passed, self.sizes
+        value = Evaluation(self.corrected[:, 0], self.corrected[:, 1:])
         if units is not None:
-            points, value = units.inverse(points), units.value(value)
-        return Known(points, value.stacked, self.trusted, self.repeat)
+            points, passed, sizes = units.inverse(points), units.inverse(passed), sizes / np.append(units.f, units.h)
+            value = units.value(value)
+        return Known(points, value.stacked, sizes, self.trusted, self.repeat, passed)
 
     def snapshot(self) -> dict[str, Any]:
         """Return what a fresh call has shown, as checkpoints hold it."""
-        return {"shift": self.shift.copy(), "trusted": self.trusted, "repeat": self.repeat}
+        return {"shift": self.shift.copy(), "trusted": self.trusted, "repeat": self.repeat, "passed": self.passed}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Take over a ``snapshot``."""
         self.shift, self.trusted, self.repeat = snapshot["shift"].copy(), snapshot["trusted"], snapshot["repeat"]
+        self.passed = snapshot["passed"]
 
     @property
     def sentence(self) -> str:

@@ -101,3 +101,29 @@ def test_values_that_repeat_to_the_bit_need_no_further_call_at_the_start() -> No
         known = X, values(factor)
         minimize(function, [-0.5] * N, bounds=[(-1, 1)] * N, joint=True, method="ZOSQP", max_calls=60, past=known)
         assert sum(np.allclose(x, points[0], rtol=0.0, atol=1e-12) for x in points[:8]) == expected
+
+
+def test_where_the_best_past_point_led_to_another_minimum_the_next_run_begins_at_the_problems_own_start() -> None:
+    """A narrow well around the own start is lower than the wide one that the table is of."""
+    well, bowl_at = np.full(3, -1.5), np.full(3, 1.5)
+
+    def wells(x: Array) -> tuple[float, float]:
+        return float(min(50.0 * ((x - well) ** 2).sum() - 1.0, 0.1 * ((x - bowl_at) ** 2).sum())), float(-x[0] - 9.0)
+
+    known = np.random.default_rng(0).uniform(0.0, 3.0, (40, 3))
+    problem = BlackBox(wells, bounds=[(-3, 3)] * 3, x0=well + 0.1, joint=True, m=1, noise="deterministic")
+    past = known, np.array([wells(x) for x in known])
+    result = Run(problem, "ZOSQP", replicas=1, calls=120, past=past).run()
+    assert result.best_fun[0] == pytest.approx(-1.0, abs=1e-6)
+
+
+def test_a_table_of_rows_that_grow_by_orders_of_magnitude_costs_little() -> None:
+    def chain(x: Array) -> tuple[float, list[float]]:
+        return float(x[2] - 0.5 * x[0] - 0.1 * x[1]), [float(np.exp(0.5 * x[0]) - x[1]), float(np.exp(x[1] - 1) - x[2])]
+
+    known = np.random.default_rng(0).uniform(0.0, [100.0, 100.0, 10.0], (50, 3))
+    past = known, np.array([[f, *h] for f, h in map(chain, known)])
+    bounds = [(0, 100), (0, 100), (0, 10)]
+    problem = BlackBox(chain, bounds=bounds, x0=[0.0, 1.5, 3.0], joint=True, m=2, noise="deterministic")
+    result = Run(problem, "ZOSQP", replicas=1, calls=60, past=past).run()
+    assert result.success[0] and result.best_fun[0] == pytest.approx(0.8975, abs=1e-3)

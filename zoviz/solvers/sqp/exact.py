@@ -66,6 +66,8 @@ class Exact:
         The points that failed, and those tried that did not.
     ahead : Ahead
         What is known of points that may be needed, where calls are parallel.
+    other : Array, shape (n,)
+        Another start, where the second run begins; empty where there is none.
     plateau : bool
         Whether the last differences show no change of f at all: rounding, or a constant, hides its slope.
     """
@@ -89,6 +91,7 @@ class Exact:
     lowest_end: float = np.inf
     highest_end: float = -np.inf
     minima: int = 0
+    other: Array = field(default_factory=lambda: np.empty(0))
     plateau: bool = False
 
     @classmethod
@@ -366,6 +369,8 @@ class Exact:
         due = self.again + 2 * self.restorations < (1.0 - share) * self.runs
         if last.restoring:  # now the whole problem from where it led
             self.run = SQPRun.start(last.x, last.value, m, radius, penalty)
+        elif len(self.other):
+            self.run, self.other = SQPRun.start(self.other, np.empty(0), m, 1.0, context.settings.penalty), np.empty(0)
         elif infeasible and usable and (due or violation < c.progress * self.restored_from):
             self.run = SQPRun.start(self.best, self.best_value, m, radius, 1.0, restoring=True)
             self.restorations, self.restored_from = self.restorations + 1, violation

@@ -27,7 +27,8 @@ def steps_by_models(exact: Exact, known: Known, context: StepContext, box: Space
     """
     c, n, first = box.constants, box.n, exact.run
     exact.failures = exact.failures.add(known.points, np.where(np.isfinite(known.values[:, :1]), 0.0, np.inf))
-    archive, sizes = _archive(known, first, box)
+    sizes = 0.5 * known.sizes
+    archive = _archive(known, first, box, sizes)
     if len(archive.points) < n + 3 or not np.isfinite(first.value).all():
         return context
     space, x, value = box._replace(tolerance=box.tolerance / sizes[1:]), first.x, first.value / sizes
@@ -59,14 +60,12 @@ def steps_by_models(exact: Exact, known: Known, context: StepContext, box: Space
     return context
 
 
-def _archive(known: Known, run: SQPRun, box: Space) -> tuple[Archive, Array]:
-    """Return an archive of what is known and of a run's start, in units of the values' spread, and these (1 + m,)."""
+def _archive(known: Known, run: SQPRun, box: Space, sizes: Array) -> Archive:
+    """Return an archive of what is known and of a run's start, in units of ``sizes`` (1 + m,)."""
     new = np.isfinite(known.values).all(axis=1) & (known.points != run.x).any(axis=1)
     points, values = np.vstack([run.x, known.points[new]]), np.vstack([run.value, known.values[new]])
-    low, high = np.quantile(values, [0.25, 0.75], axis=0)
-    sizes = np.where(high > low, 0.5 * (high - low), 1.0)
     archive, _ = archives.add(archives.empty(box.n, run.value / sizes, box.constants), points, values / sizes)
-    return archives.with_rounding(archive, np.full(len(sizes), _ROUND_OFF), box.constants), sizes
+    return archives.with_rounding(archive, np.full(len(sizes), _ROUND_OFF), box.constants)
 
 
 def _first_radius(archive: Archive, x: Array, box: Space) -> float:

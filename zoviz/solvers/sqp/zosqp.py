@@ -46,6 +46,8 @@ class Replica:
         The values at the start, f first.
     scale : Array, shape (n,)
         Unit lengths of the variables; 0 where bounds fix one.
+    other : Array, shape (n,)
+        Another start, which was passed over for this one; empty where there is none.
     exact : Exact or None
         The noise-free arm.
     noisy : Noisy or None
@@ -55,6 +57,7 @@ class Replica:
     start: Array
     first: Array
     scale: Array
+    other: Array
     exact: Exact | None = None
     noisy: Noisy | None = None
 
@@ -74,6 +77,7 @@ class Replica:
                 context.used = True
             if not context.may_differ and np.array_equal(self.first, values[0]):
                 exact.ahead = exact.ahead.add(around[: len(values) - 1], values[1:])
+                exact.other = self.other
                 self.exact = exact
                 if known is not None:
                     context = yield from steps_by_models(exact, _freed(known, oracle), context, space)
@@ -250,9 +254,10 @@ class ZOSQP(LoopSolver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
         """Evaluate the starts (R, n), at one call per replica."""
         values = _outputs(oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool)))[:, 0]
-        replicas, free = [], Box.of(oracle.domain).variable
-        for x, first in zip(x0, values, strict=True):
-            replicas.append(Replica(x, first, np.zeros(oracle.n)))
+        replicas, free, known = [], Box.of(oracle.domain).variable, oracle.known
+        passed = np.empty((len(x0), 0)) if known is None or not len(known.passed) else known.passed[:, free]
+        for x, first, other in zip(x0, values, passed, strict=True):
+            replicas.append(Replica(x, first, np.zeros(oracle.n), other))
             replicas[-1].scale[free] = _space(x, oracle).scale
         courses = self._loops.begin(replicas, self._loop(oracle), x0[:, free], "start")
         return self._state(courses, oracle)
