@@ -127,3 +127,11 @@ def test_a_table_of_rows_that_grow_by_orders_of_magnitude_costs_little() -> None
     problem = BlackBox(chain, bounds=bounds, x0=[0.0, 1.5, 3.0], joint=True, m=2, noise="deterministic")
     result = Run(problem, "ZOSQP", replicas=1, calls=60, past=past).run()
     assert result.success[0] and result.best_fun[0] == pytest.approx(0.8975, abs=1e-3)
+
+
+def test_where_a_fresh_call_gave_other_values_the_first_miss_ends_the_steps_by_models() -> None:
+    """Differences around a point are two variables apart."""
+    nonsense = np.random.default_rng(0).standard_normal((len(X), 2))
+    _, points = run((X, nonsense), 20)
+    moved = [int((new != old).sum()) for old, new in pairwise(points)]
+    assert moved[:6] == [N, N, N, 2, 2, 2], "to the own start, to one minimiser of models, and to the differences"

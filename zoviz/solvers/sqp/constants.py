@@ -53,7 +53,7 @@ class SQPConstants:
     past_radius: float = 0.03  # the least first radius: points of differences lie closer together
     past_kept: float = 0.25  # ratio of actual to promised decrease below which a step is a miss
     past_price: float = 10.0  # the least of violations over f, each in units of its spread
-    past_misses: int = 2  # so many in a row end them
+    past_misses: int = 2  # so many in a row end them; one does where a fresh call gave other values
     past_growth: float = 3.0  # of the radius after a good step,
     past_shrink: float = 0.4  # and after a miss
 

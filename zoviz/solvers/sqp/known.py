@@ -33,10 +33,10 @@ def steps_by_models(exact: Exact, known: Known, context: StepContext, box: Space
         return context
     space, x, value = box._replace(tolerance=box.tolerance / sizes[1:]), first.x, first.value / sizes
     descent = Descent.start(x, len(sizes) - 1, _first_radius(archive, x, box), 1.0, False, 0)
-    misses = 0
+    misses, most = 0, c.past_misses if known.trusted else 1
     for _ in range(n + 2):  # the price of a step by differences
         context = yield from fresh(context)
-        if misses == c.past_misses or context.left <= 2 * n + 2:
+        if misses == most or context.left <= 2 * n + 2:
             break
         archive, descent.centre = archive._replace(pairs=archives.detected_pairs(archive, c)), x
         ahead = descent.predict(archive, space, 0.0)
