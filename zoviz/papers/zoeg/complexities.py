@@ -51,7 +51,7 @@ class Complexities(RateExperiment):
     variable = "d"
     sizes = {
         "quick": {"horizons": [20, 40], "instances": 3},
-        "full": {"horizons": [20, 40, 80, 160], "instances": 12},
+        "full": {"horizons": [20, 30, 46, 70, 106, 160], "instances": 12},
     }
 
     def rates(self) -> list[Rate]:
