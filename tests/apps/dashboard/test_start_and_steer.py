@@ -32,14 +32,19 @@ return [box.x + found.frame.x_scale.compute(marks.data.x[i]),
 """
 
 
-def overlaps(lab: Lab) -> list[tuple[int, int]]:
-    """Pairs of figures that cover parts of each other."""
-    lab.complete()
+def visible_figures(lab: Lab) -> list[list[float]]:
+    """Left, top, right and bottom of each."""
     boxes = lab.page.locator(".bk-Figure").evaluate_all(
         "all => all.map(e => e.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
     )
-    visible = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
-    assert len(visible) >= 5
+    return [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
+
+
+def overlaps(lab: Lab) -> list[tuple[int, int]]:
+    """Pairs of figures that cover parts of each other."""
+    lab.until(lambda: len(visible_figures(lab)) >= 5, "the plots have their places")
+    lab.complete()
+    visible = visible_figures(lab)
     return [
         (i, j)
         for j, b in enumerate(visible)
@@ -100,7 +105,7 @@ def test_a_layout_writes_the_style_sheets_that_it_changes(lab: Lab) -> None:
 
 def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     assert lab.status() == "ready" and [lab.enabled(b) for b in ("Start", "Pause", "Stop")] == [True, False, False]
-    lab.settle(Seconds="auto")
+    lab.settle(Seconds="none")  # else it may end before a slow machine has pressed Pause
     lab.start()
     assert overlaps(lab) == []
     first = lab.columns("source-run1", "x", "gap")
