@@ -91,3 +91,14 @@ def test_a_turn_of_differences_is_over_after_the_first_ones() -> None:
     run.run()
     message = run.result.message
     assert "AL-SPG (2 calls)" in message and "ZOSQP: values have about 5 digits" in message
+
+
+@pytest.mark.parametrize("rounded", [np.float32, lambda value: round(value, 7)], ids=["single precision", "digits"])
+def test_rounding_is_seen_where_parallel_calls_have_the_differences_already(rounded: Callable[..., object]) -> None:
+    def coarse(x: Array) -> float:
+        return float(rounded(bowl(x)))
+
+    problem = BlackBox(coarse, bounds=[(-4.0, 4.0)] * 2, x0=[3.0, 2.0], noise="deterministic")
+    result = Run(problem, ZOSQP(parallel_calls=8), replicas=1, calls=200, seed=3).run()
+    assert result.calls[0] == 200 and "so regression" in result.message
+    assert bowl(result.x[0]) - 1000.0 <= 1e-3

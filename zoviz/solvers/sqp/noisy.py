@@ -113,7 +113,7 @@ class Noisy:
     ahead : Array, shape (q, n)
         Points of later batches, with which workers may begin that have nothing else to do.
     filled : int
-        Points of a design that the last batch had beside a trial.
+        Points of a design that the last batch had beside a trial; -1 after a trial whose value was known.
     """
 
     x: Array
@@ -166,13 +166,23 @@ class Noisy:
             arm._learn_noise(box)
         return arm
 
-    def loop(self, box: Space, quantum: Quantum, known_under: KnownUnder = lambda noise: None) -> Asks:
-        """Ask for values: at the start, then of designs and trials of descents, then of the candidates of races."""
+    def loop(
+        self,
+        box: Space,
+        quantum: Quantum,
+        known_under: KnownUnder = lambda noise: None,
+        context: StepContext | None = None,
+    ) -> Asks:
+        """Ask for values: at the start, then of designs and trials of descents, then of the candidates of races.
+
+        The present step's ``context`` goes on where it has asked for nothing yet.
+        """
+        context = None if context is None or context.used else context
         if self.repeats:  # the noise at the start
-            context = yield ANEW
+            context = context or (yield ANEW)
             yield from self._call("replicate", np.tile(self.x, (self.repeats, 1)), context, box, self.x)
             self._learn_start(box, known_under)
-        context = None
+            context = None
         while not self.racing:  # descents, each of designs and trials
             context = context or (yield ANEW)
             self.descent.scale = context.settings.trust_scale
@@ -195,6 +205,7 @@ class Noisy:
             prediction = self._predict(context, box)
             if len(self.quantum) and self.archive.find(prediction.point) >= 0:  # its value is known
                 self._judge(prediction, context, box)
+                self.filled = -1
                 continue
             trial = np.tile(prediction.point, (self._trial_calls(context, box.constants), 1))
             if self._shares(context):  # each with the centre, from which it differs by less noise
@@ -457,7 +468,7 @@ class Noisy:
     def _has_design(self, context: StepContext, box: Space) -> bool:
         """Return whether points that were called with the trial are design enough, where calls are parallel."""
         descent = self.descent
-        if context.parallel == 1 or descent.whole_design or self.archive.find(descent.centre) < 0:
+        if context.parallel == 1 or self.filled < 0 or descent.whole_design or self.archive.find(descent.centre) < 0:
             return False
         if descent.limited:
             count, repeats = descent.design_calls(self.archive, context, self._space(box))

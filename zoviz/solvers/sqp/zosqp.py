@@ -89,7 +89,7 @@ class Replica:
             context = yield from self.exact.loop(space, oracle.quantum, context)
             self.noisy, self.exact = self._without_differences(self.exact, context, space, oracle), None
         if self.noisy is not None:
-            yield from self.noisy.loop(space, oracle.quantum, _known_under(oracle))
+            yield from self.noisy.loop(space, oracle.quantum, _known_under(oracle), context)
 
     def _without_differences(self, exact: Exact, context: StepContext, space: Space, oracle: Oracle) -> Noisy:
         """Return the arm that goes on with a function that is rough or rounded."""
