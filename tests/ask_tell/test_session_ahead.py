@@ -17,11 +17,17 @@ N, CALLS = 4, 400
 CENTRE = np.linspace(-1.0, 1.0, N)
 
 
+def smooth(x: Array) -> tuple[float, Array]:
+    """A valley and a disc."""
+    f = float(((x - CENTRE) ** 2).sum() + 5.0 * (x[1] - x[0] ** 2) ** 2)
+    return f, np.array([float((x**2).sum() - 1.0)])
+
+
 def values(number: int, x: Array) -> tuple[float, Array]:
-    """A valley and a disc, with noise that depends on the point alone."""
+    """The same with noise that depends on the point alone."""
     noise = np.random.default_rng(np.abs(x).view(np.uint64)).standard_normal(2)
-    f = float(((x - CENTRE) ** 2).sum() + 5.0 * (x[1] - x[0] ** 2) ** 2) + 1e-2 * noise[0]
-    return f, np.array([float((x**2).sum() - 1.0) + 1e-2 * noise[1]])
+    f, h = smooth(x)
+    return f + 1e-2 * noise[0], h + 1e-2 * noise[1]
 
 
 def joint(x: Array) -> tuple[float, Array]:
@@ -61,6 +67,23 @@ def test_the_course_is_that_of_a_run_whoever_is_first_and_whoever_dies() -> None
         assert made.result.calls == run.result.calls
         lost.append(course.lost)
     assert lost[:2] == [0, 0] and lost[2] > 3
+
+
+def test_without_noise_too_and_all_calls_are_of_the_budget() -> None:
+    exact = BlackBox(smooth, bounds=[(-2, 2)] * N, x0=np.full(N, 0.4), joint=True, m=1, noise="deterministic")
+    run = Run(exact, ZOSQP(parallel_calls=8), replicas=1, calls=CALLS, seed=3)
+    run.run()
+    for seed, lifetime in ((0, np.inf), (1, 5.0)):
+        made, begun = AskTell(exact, ZOSQP(parallel_calls=8), calls=CALLS, seed=3), set()
+
+        def noted(number: int, x: Array, begun: set[int] = begun) -> tuple[float, Array]:
+            begun.add(number)
+            return smooth(x)
+
+        simulated(made, noted, tenfold(seed), 8, lifetime)
+        np.testing.assert_array_equal(made.result.x, run.result.x)
+        np.testing.assert_array_equal(made.worker.trace["objective"], run.trace["objective"])
+        assert len(begun) == made.result.calls[0] == CALLS
 
 
 def test_workers_of_unequal_durations_hardly_wait() -> None:
@@ -109,7 +132,19 @@ def test_without_parallel_calls_or_with_replicas_nothing_is_ahead() -> None:
 def test_the_start_is_called_by_all_workers_at_once_where_it_will_be_called_again() -> None:
     made = session(8)
     batch, early = made.ask(), made.ahead()
-    assert len(batch.ids) == 1 and len(early.ids) == 8
-    assert (early.x == batch.x).all()
+    assert len(batch.ids) == 1 and len(early.ids) == 12
+    same = (early.x == batch.x).all(axis=1)
+    np.testing.assert_array_equal(same, [False] * 4 + [True] * 8)  # those that tell the units, and the noise
     noisy = AskTell(BlackBox(joint, bounds=[(-2, 2)] * N, x0=np.full(N, 0.4), joint=True, m=1), ZOSQP(parallel_calls=8))
-    assert len(noisy.ask().ids) == 1 and not len(noisy.ahead().ids), "nobody has said that values differ"
+    assert len(noisy.ask().ids) == 1
+    assert not (noisy.ahead().x == noisy.ask().x).all(axis=1).any(), "nobody has said that values differ"
+
+
+def test_without_noise_the_first_differences_begin_with_the_call_at_the_start() -> None:
+    exact = BlackBox(smooth, bounds=[(-2, 2)] * N, x0=np.full(N, 0.4), joint=True, m=1, noise="deterministic")
+    made = AskTell(exact, ZOSQP(parallel_calls=8), calls=CALLS, seed=3)
+    early = made.ahead()
+    assert len(made.ask().ids) == 1 and len(early.ids) == 4 + N
+    for batch in (early, made.ask()):
+        made.tell(batch, *zip(*map(smooth, batch.x), strict=True))
+    assert not np.isin(made.ask().ids, early.ids).any() and made.worker.progress.counts["calls"] == 5 + N

@@ -219,7 +219,7 @@ class AskTell:
         """Return the points that later batches have, as far as they are known, for workers that have nothing to do.
 
         They may be told before they are asked for, and need not be: points and results are the same. There are some
-        where the method has ``parallel_calls`` and values are noisy.
+        where the method has ``parallel_calls``.
         """
         points = [one for one in self._worker.answers.ahead if one.values is None]
         ids = np.array([one.id for one in points], dtype=np.int64)

@@ -118,8 +118,8 @@ def minimize(
         which that holds, "h1" and so on, or the problem's own.
     workers, timeout, on_error
         As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means. For a
-        number of workers and 25 (n + 1) calls or more ZOSQP fills its batches (its option ``parallel_calls``): more
-        calls, less time.
+        number of workers and 25 (n + 1) calls or more ZOSQP has workers that are free begin with what it may need next
+        (its option ``parallel_calls``): more calls, less time.
     tolerance : float, optional
         Largest component of h that counts as feasible, in its units. None: 1e-6 of each row's size, measured by the
         calls of ``scaled``, at most max(1, |h(x0)|), and 0 of a row that does not change around the start; of size 1

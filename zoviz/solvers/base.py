@@ -6,6 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate, Sketch
 from zoviz.oracle import Oracle
@@ -182,9 +183,13 @@ class Solver(PublishedForm, Tuning, Theory):
         """
         return None
 
-    def start_repeats(self, oracle: Oracle) -> int:
-        """Return how often a lone replica's start is sure to be called again: workers begin with these calls."""
-        return 0
+    def first_points(self, x0: Array, domain: Set, oracle: Oracle) -> Array | None:
+        """Return the points (k, n) that a lone replica is sure to call after its start x0 (n,), for workers to begin.
+
+        None where calls are made one at a time, as here. X, start and points are in the solver's units, which the
+        oracle does not have yet.
+        """
+        return None
 
     def verifies(self, state: Any) -> bool:
         """Return whether, under noise, the point that is reported was chosen by repeated calls of the solver's own."""

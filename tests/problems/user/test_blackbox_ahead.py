@@ -113,19 +113,34 @@ def rough(x: Array) -> float:
     return float(x @ x + 1e-3 * np.sin(1e9 * x.sum()))
 
 
-def test_a_run_is_the_same_whoever_evaluates_and_every_call_is_charged() -> None:
+def bowl(x: Array) -> float:
+    """A bent bowl without noise."""
+    return float(x @ x + 10.0 * (x[1] - x[0] ** 2) ** 2)
+
+
+def nowhere_at_first(x: Array) -> float:
+    """The same, undefined at the start."""
+    return np.nan if x[0] == 1.0 and x[1] == 2.0 else bowl(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "noise"), [(rough, "independent"), (bowl, "deterministic"), (nowhere_at_first, "deterministic")]
+)
+def test_a_run_is_the_same_whoever_evaluates_and_every_call_is_charged(
+    function: Callable[[Array], float], noise: str
+) -> None:
     count, lock = 0, threading.Lock()
 
     def counted(x: Array) -> float:
         nonlocal count
         with lock:
             count += 1
-        return rough(x)
+        return function(x)
 
     results = []
     for workers in (None, ThreadPoolExecutor(4)):
         count = 0
-        problem = BlackBox(counted, bounds=BOX, x0=[1.0, 2.0], noise="independent", workers=workers)
+        problem = BlackBox(counted, bounds=BOX, x0=[1.0, 2.0], noise=noise, workers=workers)
         results.append(Run(problem, ZOSQP(parallel_calls=4), replicas=1, calls=200, seed=2).run())
         assert count == results[-1].calls[0] == 200
     np.testing.assert_array_equal(results[0].x, results[1].x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
@@ -109,11 +109,11 @@ def refuse_outside(problem: Problem, h: Array) -> None:
 
 
 def defined(
-    problem: Problem, oracle: Oracle, streams: Streams, calls: int | None, repeats: int = 0
+    problem: Problem, oracle: Oracle, streams: Streams, calls: int | None, early: Callable[[Array], Array]
 ) -> tuple[Array, str]:
     """Return starts (R, n) in the user's units, with values where any are found, and a sentence on those replaced.
 
-    With the first of them so many ``repeats`` are announced.
+    With the first of them its ``early`` points (k, n) are announced; they are called in vain where it has no value.
 
     Raises
     ------
@@ -130,8 +130,9 @@ def defined(
             return x0, ""
     if not problem.partial:
         return x0, ""
-    if repeats:
-        oracle.announce(np.tile(x0, (repeats, 1)))
+    begun = early(x0)
+    if len(begun):
+        oracle.announce(begun)
     missing, tried = np.ones(len(x0), dtype=bool), np.zeros(len(x0), dtype=np.int64)
     try:
         for x, new in chain([(x0, everyone)], islice(starts, tries(problem, calls))):
@@ -143,6 +144,8 @@ def defined(
             x0, missing = np.where(found[:, None], x, x0), missing & ~found
             if not missing.any():
                 break
+            if len(begun):
+                begun, _ = begun[:0], oracle(begun[None])
     except BudgetSpent:
         if missing.all():
             raise no_value(problem, int(tried.max())) from None

@@ -206,11 +206,32 @@ def present(
     return scaled if width is None else present_again(problem, oracle, *sizes, width)
 
 
+def early(problem: Problem, solver: Solver, oracle: Oracle, x0: Array) -> Array:
+    """Return the points (k, n) that a lone replica is sure to call after its start x0 (1, n), all in the user's units.
+
+    The probes of ``present`` come first, then the solver's. There are none where it makes one call at a time.
+    """
+    units = _coordinates(problem, _fixed()) if problem.scaled else None
+    inner, domain = (x0, problem.domain) if units is None else (units.inverse(x0), units.domain)
+    points = solver.first_points(inner[0], domain, oracle)
+    if points is None or len(x0) > 1 or oracle.past is not None:
+        return x0[:0]
+    if units is not None:
+        points = np.concatenate([_probes(units, x0)[0], points])
+        points = np.where((points == inner).all(axis=1, keepdims=True), x0, units.point(points))
+    return points if oracle.affords(np.array([2 + len(points)])).all() else x0[:0]
+
+
+def _probes(units: Units, x0: Array) -> Array:
+    """Return the places (R, 4, n) around starts x0 (R, n) at which values are compared, in the solver's units."""
+    base = units.inverse(x0)[:, None]
+    ends = units.domain.sample(_fixed().uniform("units", _PROBES, x0.shape[1])[0])
+    return np.asarray(base + _REACH * (ends - base))
+
+
 def _probed(oracle: Oracle, units: Units, x0: Array) -> tuple[Array, Array]:
     """Return values (5, 1 + m) at the start and at probes around, and by how much they differ at most, (1 + m,)."""
-    base = units.inverse(x0)[:, None]
-    ends = units.domain.sample(_fixed().uniform("units", _PROBES, oracle.n)[0])
-    values = oracle(np.concatenate([base, base + _REACH * (ends - base)], axis=1)).stacked
+    values = oracle(np.concatenate([units.inverse(x0)[:, None], _probes(units, x0)], axis=1)).stacked
     level, *others = values[int(np.argmax(np.isfinite(values[:, 0, 0])))]
     level = np.nan_to_num(level)
     return np.stack([level, *others]), np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -30,7 +31,7 @@ from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.observer import RunObserver
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.startup import present, present_again, resolve
+from zoviz.runs.engine.startup import early, present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
 from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build, check_known
 from zoviz.runs.engine.trace import Trace
@@ -315,7 +316,8 @@ class Worker(RunHistory):
             oracle.first_best = FirstBest(self.streams.replicas, oracle.n, oracle.m)
             self.oracle.account.keep(int(self.noise.watching))  # for the check before the end
             try:
-                x0, moved = start.defined(self.problem, oracle, self.streams, calls, self.solver.start_repeats(oracle))
+                first = partial(early, self.problem, self.solver, oracle)
+                x0, moved = start.defined(self.problem, oracle, self.streams, calls, first)
                 self.opening += [moved] if moved else []
                 self.oracle.begin_at(x0)
                 if self.problem.scaled:

@@ -13,7 +13,7 @@ from zoviz.solvers.portfolio.portfolio import MEMBERS, PLACES, Portfolio
 AUTO = "auto"
 """The name under which a method is chosen from the table."""
 _SCARCE = 25
-"""Sweeps of n + 1 calls below which calls are scarce: linear models come first, and batches are not filled."""
+"""Sweeps of n + 1 calls below which calls are scarce: linear models come first, and no call is made early."""
 
 
 class Match(NamedTuple):

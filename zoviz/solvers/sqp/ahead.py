@@ -1,4 +1,4 @@
-"""Parallel calls without noise: what a run may need next is called with what it needs now."""
+"""Parallel calls without noise: workers begin with what a run may need next while it waits for what it needs now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.solvers.sqp.situation import Space
 from zoviz.solvers.sqp.sqp_run import SQPRun
 
 _SHARES = np.array([0.3, 0.1, 0.6, 0.03, 0.01, 0.2, 0.45])
-"""Shares of a step that are called with it; after a step that was shortened the first three come before differences."""
+"""Shares of a step that workers begin with; the first three may come before differences."""
 _FIRST = 3
 _KEPT = 4
 """The batches whose values are kept."""
@@ -50,18 +50,29 @@ class Ahead(NamedTuple):
         return float(shares[best]) if np.isfinite(merits[best]) else 0.0
 
 
+def among(points: Array, others: Array) -> np.ndarray:
+    """Return which of points (q, n) are among others (k, n), (q,)."""
+    return (points[:, None] == others).all(axis=2).any(axis=1)
+
+
 def around(run: SQPRun, x: Array, space: Space) -> Array:
     """Return the points (q, n) of the differences that a run would take at x (n,)."""
     return derivatives.points(x, run.offsets(space, x), space)
 
 
-def after_step(run: SQPRun, x: Array, whole: Array, share: float, parallel: int, space: Space) -> Array:
-    """Return points (k, n) that may be needed after a share of a step, to x (n,), and fill its batch with it.
+def at_start(space: Space, parallel: int) -> Array:
+    """Return points (k, n) that the first run needs after its start, with which workers begin."""
+    return around(SQPRun.start(space.start, space.start[:0], 0, 1.0, 1.0), space.start, space)[: parallel - 1]
 
-    Those are differences around x, and shorter steps.
+
+def after_step(run: SQPRun, x: Array, whole: Array, share: float, parallel: int, space: Space) -> Array:
+    """Return points (k, n) that may be needed after a share of a step, to x (n,), with which workers begin.
+
+    Those are differences around x, and shorter steps; these first after a step that was shortened, where there are not
+    workers enough for all differences.
     """
     differences, shorter = around(run, x, space), _along(run, whole, share * _SHARES, space)
-    first = 0 if run.whole else _FIRST
+    first = 0 if run.whole or len(differences) < parallel else _FIRST
     return np.concatenate([shorter[:first], differences, shorter[first:]])[: parallel - 1]
 
 

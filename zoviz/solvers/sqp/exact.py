@@ -66,6 +66,8 @@ class Exact:
         The points that failed, and those tried that did not.
     ahead : Ahead
         What is known of points that may be needed, where calls are parallel.
+    begun : Array, shape (q, n)
+        Points with which workers may have begun, and which no batch has had yet.
     other : Array, shape (n,)
         Another start, where the second run begins; empty where there is none.
     plateau : bool
@@ -81,6 +83,7 @@ class Exact:
     seen: Array
     failures: Failures
     ahead: Ahead
+    begun: Array
     best_run: int = 1
     runs: int = 1
     again: int = 0
@@ -110,6 +113,7 @@ class Exact:
             np.empty((0, 1 + m)),
             Failures.none(len(x)),
             Ahead(np.empty((0, len(x))), np.empty((0, 1 + m))),
+            np.empty((0, len(x))),
         )
 
     def loop(self, space: Space, quantum: Callable[[Array, bool], Array], context: StepContext | None = None) -> Asks:
@@ -117,9 +121,18 @@ class Exact:
         while True:
             context = yield from self._run(context, space, quantum)
             if self.verdict == "rough":
-                return context
+                return (yield from self._settle(context, space))
             context = yield from fresh(context)
             self._begin_run(context, space)
+
+    def _settle(self, context: StepContext, space: Space) -> Asks:
+        """Ask for the values of what workers may have begun with; return the last step's context."""
+        if len(self.begun):
+            context, points = (yield from fresh(context)), self.begun
+            self.begun = points[:0]
+            self.keep_best(points, (yield "differences", points), space)
+            context.used = True
+        return context
 
     def _run(self, context: StepContext | None, box: Space, quantum: Callable[[Array, bool], Array]) -> Asks:
         """Ask for the values of one run; return the last step's context."""
@@ -260,8 +273,8 @@ class Exact:
         """Ask for the values at points (q, n) where they are not known; return them and the last step's context.
 
         Where the calls left are too few for these they are spent otherwise first: differences without a step after them
-        tell nothing, nor does a step that may leave the answer outside. ``guesses`` (k, n) fill the batch where calls
-        are parallel: their values are known when they are needed, if they are.
+        tell nothing, nor does a step that may leave the answer outside. Workers begin with ``guesses`` (k, n) where
+        calls are parallel: their values are known sooner when they are needed, if they are.
         """
         run = self.run
         known, values = self.ahead.at(points)
@@ -271,9 +284,11 @@ class Exact:
             context = yield from fresh(context)
             if self.best_run == self.runs and not run.restoring:
                 self.multipliers = run.multipliers
-            while context.left < len(unknown) + more:
+            # Calls for what is begun are not among those left.
+            while context.left < len(unknown) - ahead.among(self.begun, unknown).sum() + more:
                 others = last_calls(run, self.best, self.best_value, context, space)
                 others = others if run.interior is None else run.interior.within(others)
+                others, self.begun = np.concatenate([self.begun, others]), self.begun[:0]
                 self.keep_best(others, self._inside(others, (yield "last calls", others)), space)
                 context = yield
             values[~known] = yield from self._with_guesses(purpose, unknown, guesses, context, space)
@@ -289,15 +304,23 @@ class Exact:
     def _with_guesses(
         self, purpose: str, points: Array, guesses: Array | None, context: StepContext, space: Space
     ) -> Asks:
-        """Ask for the values at points (q, n), and at guesses (k, n) that fill the batch where the budget allows."""
-        batch, room = points, -len(points) % context.parallel
-        if guesses is not None and context.left > len(points) + room + 2 * space.n:
-            batch = np.concatenate([points, guesses[:room]])
-        values = yield purpose, batch
+        """Ask for the values at points (q, n); meanwhile workers may begin with guesses (k, n), if the budget allows.
+
+        A step does not wait for what would follow from it. All guesses are charged, as workers may have begun: those
+        that are not needed come with the next batch, or the one after it where that has differences, which do not wait.
+        """
+        others = self.begun[~ahead.among(self.begun, points)]
+        now, early = others[: 0 if purpose == "differences" else len(others)], points[:0]
+        batch, self.begun = np.concatenate([points, now]), others[len(now) :]
+        if guesses is not None and context.left > len(points) + context.parallel + 2 * space.n:
+            known = ahead.among(guesses, np.concatenate([batch, self.begun])) | self.ahead.at(guesses)[0]
+            early = guesses[~known][: context.parallel - 1]
+            self.begun = np.concatenate([self.begun, early])
+        values = yield purpose, batch, early
         context.used = True
         self.keep_best(batch, self._inside(batch, values), space)
-        if len(batch) > len(points):
-            self.ahead = self.ahead.add(batch[len(points) :], values[len(points) :])
+        if len(now):
+            self.ahead = self.ahead.add(now, values[len(points) :])
         return values[: len(points)]
 
     def _inside(self, points: Array, values: Array) -> Array:

@@ -83,7 +83,7 @@ class StepContext:
     seed : int
         A number of this step from the replica's own stream.
     parallel : int
-        Calls that are made at a time: batches are filled to a multiple of it.
+        Calls that are made at a time: workers that are free begin with what may be needed next.
     used : bool
         Whether the step has asked for its batch.
     """

@@ -12,7 +12,7 @@ import param
 
 from zoviz.core.defaults import calls_for
 from zoviz.core.parameters import Scale
-from zoviz.core.sets import Box
+from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle, Purpose
@@ -61,6 +61,12 @@ class Replica:
     exact: Exact | None = None
     noisy: Noisy | None = None
 
+    @property
+    def begun(self) -> int:
+        """The number of calls with which workers may have begun, and which no batch has had yet."""
+        exact, noisy = self.exact, self.noisy
+        return len(noisy.ahead) if noisy is not None else len(exact.begun) if exact is not None else 0
+
     def loop(self, oracle: Oracle, constants: SQPConstants) -> Loop:
         """Ask for the start's values again, and go on by differences where they are the same, else by regression."""
         space = _space(self.start, oracle)._replace(constants=constants)
@@ -70,7 +76,7 @@ class Replica:
         if self.exact is None and self.noisy is None:
             context = yield ANEW
             exact = Exact.start(space.start, self.first, context.settings.penalty, space.kept)
-            around = ahead.around(exact.run, space.start, space)[: 0 if context.may_differ else context.parallel - 1]
+            around = ahead.at_start(space, 1 if context.may_differ else context.parallel)
             known, values, early = oracle.known, self.first[None], first_design(context, space)
             if context.may_differ or known is None or not known.repeat:
                 values = yield "start", np.concatenate([space.start[None], around]), early
@@ -159,8 +165,8 @@ class ZOSQP(LoopSolver):
     for noise, with calls at one point moved by random short ways; the best of all points is then the answer. So it
     is where values are rounded so coarsely that they hardly change over a difference: their digits tell, at no
     call, and no point is called twice.
-    A step is one batch: a gradient, a design, a trial. With parallel calls batches are filled by what may be needed
-    next: without noise differences around a trial and shorter steps (``ahead``), else points of the next design.
+    A step is one batch: a gradient, a design, a trial. With parallel calls workers begin with what may be needed next:
+    without noise with differences around a trial and shorter steps (``ahead``), else with points of the next design.
 
     Notes
     -----
@@ -227,15 +233,18 @@ class ZOSQP(LoopSolver):
         bounds=(1, 1024),
         softbounds=(1, 64),
         label="Parallel calls",
-        doc="Number of parallel calls. Batches are filled to a multiple of it with calls that may be needed next.",
+        doc="Number of parallel calls. Workers that are free begin with calls that may be needed next.",
     )
 
-    def start_repeats(self, oracle: Oracle) -> int:
-        """Return the number of calls at the start that tell the noise, where it is declared and calls are parallel."""
-        parallel = self.parallel_calls > 1 and len(oracle.calls) == 1 and not oracle.problem.keeps_rows
-        if not parallel or oracle.contract != "independent":
-            return 0
-        return replicates(int(min(oracle.remaining[0], 10**6)), self.table)
+    def first_points(self, x0: Array, domain: Set, oracle: Oracle) -> Array | None:
+        """Return, where calls are parallel, calls at the start that tell the noise, or without noise differences."""
+        if self.parallel_calls == 1 or oracle.problem.keeps_rows or not isinstance(domain, Box):
+            return None
+        if oracle.contract == "independent":
+            return np.tile(x0, (replicates(int(min(oracle.remaining[0], 10**6)), self.table), 1))
+        space = space_of(domain, x0, np.zeros(oracle.m), self.table)
+        around = ahead.at_start(space, self.parallel_calls)
+        return domain.embed(around[: 0 if oracle.may_differ else len(around)])
 
     def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""
@@ -278,7 +287,7 @@ class ZOSQP(LoopSolver):
             left = int(remaining[r]) if np.isfinite(remaining[r]) else calls_for(int(box.variable.sum()))
             course, common = state.courses[r], oracle.contract == "common"
             budget = course.calls + left
-            left -= 0 if course.now.noisy is None else len(course.now.noisy.ahead)
+            left -= course.now.begun
             contexts[r] = StepContext(settings, left, budget, width, common, oracle.may_differ, int(seeds[r]), parallel)
 
         def evaluate(points: list[Array]) -> Array:
