@@ -28,8 +28,8 @@ class Known(NamedTuple):
     """What is known of points (N, n) as a solver sees them: values (N, 1 + m), f first, and their ``sizes`` (1 + m,).
 
     Those that are not ``trusted`` are shifted to agree with a fresh call at one of them: their differences may still
-    tell where to call next. Where the fresh values were those of the table to the bit, values ``repeat``. Of the best
-    past point and the problem's own start the worse one was ``passed`` over, (R, n).
+    tell where to call next. Where the fresh values were those of the table to the bit, values ``repeat``. The
+    problem's ``own`` starts (R, n) were called, too.
     """
 
     points: Array
@@ -37,7 +37,7 @@ class Known(NamedTuple):
     sizes: Array
     trusted: bool
     repeat: bool
-    passed: Array
+    own: Array
 
 
 class PastPoints:
@@ -56,13 +56,13 @@ class PastPoints:
         By how much the fresh value at ``best`` is larger; 0 before there is one.
     repeat : bool
         Whether it was the same to the bit.
-    passed : Array, shape (R, n)
-        The worse of ``best`` and each replica's own start; (0, n) before they are compared.
+    own : Array, shape (R, n)
+        Each replica's own start; (0, n) before it is compared with ``best``.
     """
 
     def __init__(self, x: Array, values: Array) -> None:
         self.x, self.values, self.trusted = x, values, True
-        self.shift, self.repeat, self.passed = np.zeros(values.shape[1]), False, np.empty((0, x.shape[1]))
+        self.shift, self.repeat, self.own = np.zeros(values.shape[1]), False, np.empty((0, x.shape[1]))
 
     @classmethod
     def of(cls, setting: Mapping[str, Any] | None, domain: Set, m: int | None = None) -> PastPoints | None:
@@ -149,21 +149,21 @@ class PastPoints:
         """Return what is known in these units; None where no row is whole."""
         if self.best is None:
             return None
-        points, passed, sizes = self.x, self.passed, self.sizes
+        points, own, sizes = self.x, self.own, self.sizes
         value = Evaluation(self.corrected[:, 0], self.corrected[:, 1:])
         if units is not None:
-            points, passed, sizes = units.inverse(points), units.inverse(passed), sizes / np.append(units.f, units.h)
+            points, own, sizes = units.inverse(points), units.inverse(own), sizes / np.append(units.f, units.h)
             value = units.value(value)
-        return Known(points, value.stacked, sizes, self.trusted, self.repeat, passed)
+        return Known(points, value.stacked, sizes, self.trusted, self.repeat, own)
 
     def snapshot(self) -> dict[str, Any]:
         """Return what a fresh call has shown, as checkpoints hold it."""
-        return {"shift": self.shift.copy(), "trusted": self.trusted, "repeat": self.repeat, "passed": self.passed}
+        return {"shift": self.shift.copy(), "trusted": self.trusted, "repeat": self.repeat, "own": self.own}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Take over a ``snapshot``."""
         self.shift, self.trusted, self.repeat = snapshot["shift"].copy(), snapshot["trusted"], snapshot["repeat"]
-        self.passed = snapshot["passed"]
+        self.own = snapshot["own"]
 
     @property
     def sentence(self) -> str:

@@ -135,3 +135,19 @@ def test_where_a_fresh_call_gave_other_values_the_first_miss_ends_the_steps_by_m
     _, points = run((X, nonsense), 20)
     moved = [int((new != old).sum()) for old, new in pairwise(points)]
     assert moved[:6] == [N, N, N, 2, 2, 2], "to the own start, to one minimiser of models, and to the differences"
+
+
+def test_a_first_run_that_finds_no_end_gives_way_to_the_problems_own_start() -> None:
+    """A valley that winds takes more than a thousand calls from the table's points; the own start is in a well."""
+    middle = np.full(2, 0.5)
+
+    def winding(x: Array) -> tuple[float, float]:
+        valley = 1e4 * (x[1] - np.sin(9.0 * x[0])) ** 2 + 0.3 * (2.0 - x[0])
+        return float(min(valley, 400.0 * ((x - middle) ** 2).sum() - 1.0)), -1.0
+
+    first = np.random.default_rng(1).uniform(-2.0, -1.0, 30)
+    known = np.column_stack([first, np.sin(9.0 * first)])
+    problem = BlackBox(winding, bounds=[(-2, 2)] * 2, x0=middle - 0.08, joint=True, m=1, noise="deterministic")
+    past = known, np.array([winding(x) for x in known])
+    result = Run(problem, "ZOSQP", replicas=1, calls=260, past=past).run()
+    assert result.best_fun[0] == pytest.approx(-1.0, abs=1e-6)

@@ -161,9 +161,8 @@ def _best_known(oracle: Oracle, past: PastPoints, first: Array, x0: Array) -> tu
     values = [oracle.probe(x, everyone).stacked for x in (first, x0)]
     oracle.judge_past(values[0][0])
     of_first, of_x0 = (past.merit(value) for value in values)
-    better = (of_first <= of_x0)[:, None]
-    past.passed = np.where(better, x0, first)
-    return np.where(better, first, x0), np.isfinite(np.minimum(of_first, of_x0))
+    past.own = x0
+    return np.where((of_first <= of_x0)[:, None], first, x0), np.isfinite(np.minimum(of_first, of_x0))
 
 
 def _sentence(problem: Problem, tried: np.ndarray, missing: np.ndarray) -> str:

@@ -56,6 +56,7 @@ class SQPConstants:
     past_misses: int = 2  # so many in a row end them; one does where a fresh call gave other values
     past_growth: float = 3.0  # of the radius after a good step,
     past_shrink: float = 0.4  # and after a miss
+    past_sweeps: int = 60  # of n + 1 calls that a first run from there may take, before one from the own start
 
     # Roughness and rounding
     line_calls: int = 6  # calls that measure roughness, besides the value at the line's first point

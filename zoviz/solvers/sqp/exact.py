@@ -68,8 +68,8 @@ class Exact:
         What is known of points that may be needed, where calls are parallel.
     begun : Array, shape (q, n)
         Points with which workers may have begun, and which no batch has had yet.
-    other : Array, shape (n,)
-        Another start, where the second run begins; empty where there is none.
+    own : Array, shape (n,)
+        The problem's own start, where the second run begins; empty where the first did, or the second did.
     plateau : bool
         Whether the last differences show no change of f at all: rounding, or a constant, hides its slope.
     """
@@ -94,7 +94,7 @@ class Exact:
     lowest_end: float = np.inf
     highest_end: float = -np.inf
     minima: int = 0
-    other: Array = field(default_factory=lambda: np.empty(0))
+    own: Array = field(default_factory=lambda: np.empty(0))
     plateau: bool = False
 
     @classmethod
@@ -156,7 +156,7 @@ class Exact:
             run.measure_constants(slopes, curvatures, space)
             while not (accepted or run.is_over(c)):
                 context = yield from fresh(context)
-                if run.spent >= longest_run(space.n):
+                if run.spent >= (c.past_sweeps * (space.n + 1) if len(self.own) else longest_run(space.n)):
                     return context
                 run.wall = self.failures.wall(run.x, space.scale, c)
                 promise = run.solve(space, context.settings.trust_scale)
@@ -392,8 +392,8 @@ class Exact:
         due = self.again + 2 * self.restorations < (1.0 - share) * self.runs
         if last.restoring:  # now the whole problem from where it led
             self.run = SQPRun.start(last.x, last.value, m, radius, penalty)
-        elif len(self.other):
-            self.run, self.other = SQPRun.start(self.other, np.empty(0), m, 1.0, context.settings.penalty), np.empty(0)
+        elif len(self.own):
+            self.run, self.own = SQPRun.start(self.own, np.empty(0), m, 1.0, context.settings.penalty), np.empty(0)
         elif infeasible and usable and (due or violation < c.progress * self.restored_from):
             self.run = SQPRun.start(self.best, self.best_value, m, radius, 1.0, restoring=True)
             self.restorations, self.restored_from = self.restorations + 1, violation

@@ -46,8 +46,8 @@ class Replica:
         The values at the start, f first.
     scale : Array, shape (n,)
         Unit lengths of the variables; 0 where bounds fix one.
-    other : Array, shape (n,)
-        Another start, which was passed over for this one; empty where there is none.
+    own : Array, shape (n,)
+        The problem's own start, where past points may have given another one; else empty.
     exact : Exact or None
         The noise-free arm.
     noisy : Noisy or None
@@ -57,7 +57,7 @@ class Replica:
     start: Array
     first: Array
     scale: Array
-    other: Array
+    own: Array
     exact: Exact | None = None
     noisy: Noisy | None = None
 
@@ -83,10 +83,11 @@ class Replica:
                 context.used = True
             if not context.may_differ and np.array_equal(self.first, values[0]):
                 exact.ahead = exact.ahead.add(around[: len(values) - 1], values[1:])
-                exact.other = self.other
                 self.exact = exact
                 if known is not None:
                     context = yield from steps_by_models(exact, _freed(known, oracle), context, space)
+                    if len(self.own) and not np.array_equal(self.own, exact.run.x):
+                        exact.own = self.own
             else:
                 both = np.stack([self.first, values[0]])
                 self.noisy = Noisy.start(np.tile(space.start, (2, 1)), both, context, space)
@@ -264,9 +265,9 @@ class ZOSQP(LoopSolver):
         """Evaluate the starts (R, n), at one call per replica."""
         values = _outputs(oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool)))[:, 0]
         replicas, free, known = [], Box.of(oracle.domain).variable, oracle.known
-        passed = np.empty((len(x0), 0)) if known is None or not len(known.passed) else known.passed[:, free]
-        for x, first, other in zip(x0, values, passed, strict=True):
-            replicas.append(Replica(x, first, np.zeros(oracle.n), other))
+        starts = np.empty((len(x0), 0)) if known is None or not len(known.own) else known.own[:, free]
+        for x, first, own in zip(x0, values, starts, strict=True):
+            replicas.append(Replica(x, first, np.zeros(oracle.n), own))
             replicas[-1].scale[free] = _space(x, oracle).scale
         courses = self._loops.begin(replicas, self._loop(oracle), x0[:, free], "start")
         return self._state(courses, oracle)
