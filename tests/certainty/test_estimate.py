@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from zoviz.certainty import local_model
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty
 from zoviz.certainty.estimate import certainty, design
-from zoviz.certainty.local_model import Calls
 from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
@@ -91,7 +91,9 @@ def test_it_is_the_same_in_other_units() -> None:
         )
         own = Calls(points * size, np.array([scaled(z) for z in points * size]) + noise[:60] * [1e4, 0.01, 50.0])
         box = Box(BOX.lower * size, BOX.upper * size)
-        same = plan._replace(points=plan.points * size, centre=plan.centre * size, reach=plan.reach * size)
+        same = plan._replace(
+            points=plan.points * size, centre=plan.centre * size, reach=plan.reach * size, length=plan.length * size
+        )
         y = np.array([scaled(z) for z in same.points]) + noise[60:] * [1e4, 0.01, 50.0]
         return certainty(own, Calls(same.points, y), OPTIMUM * size, box, same)
 
@@ -211,7 +213,7 @@ def test_a_gain_beyond_all_that_the_calls_show_is_not_claimed(monkeypatch: pytes
         return np.array([1e4 * x[0] ** 2 + (x[1:] ** 2).sum()])
 
     # So far from x, one basis of axes and 14 earlier calls do not tell how the stiff variable bends with the others.
-    monkeypatch.setattr(local_model, "radius_of", lambda *_: 0.5)
+    monkeypatch.setattr(local_model, "lengths_of", lambda *_: np.full(6, 0.5))
     box, x = Box(np.full(6, -1.0), np.full(6, 1.0)), np.zeros(6)
     one = made(stiff, x, box, calls=40, earlier=14)
     assert not one.tells_minimum and one.note == "the calls nearby do not determine f*" and "f* " not in one.nearby

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.estimate import certainty, design
-from zoviz.certainty.local_model import Calls
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 

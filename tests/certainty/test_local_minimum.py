@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.certainty.calls import coefficients
 from zoviz.certainty.local_minimum import minimum, programme
-from zoviz.certainty.local_model import Errors, coefficients
+from zoviz.certainty.local_model import Errors
 from zoviz.core.types import Array
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.certainty.local_model import MOST_RADIUS, REACH, Calls, LocalModel, design, radius_of
+from zoviz.certainty.calls import Calls
+from zoviz.certainty.lengths import MOST_RADIUS
+from zoviz.certainty.local_model import REACH, LocalModel, design
 from zoviz.core.types import Array
 
 NOTHING = Calls(np.zeros((0, 2)), np.zeros((0, 2)))
@@ -22,7 +24,7 @@ def test_a_design_repeats_the_point_and_calls_pairs_around_it() -> None:
     plan = design(X, UNIT, -WIDE, WIDE, 48, np.random.default_rng(0), NOTHING, 1)
     at_x = (plan.points == X).all(axis=1)
     others = plan.points[~at_x]
-    assert len(plan.points) == 48 and 0.4 * 48 <= at_x.sum() <= 24 and plan.radius == MOST_RADIUS
+    assert len(plan.points) == 48 and 0.4 * 48 <= at_x.sum() <= 24 and (plan.length == MOST_RADIUS * UNIT).all()
     assert np.unique(np.round(others - X, 12), axis=0).shape == (4, 2)
     assert others.mean(axis=0) == pytest.approx(X) and np.abs(others - X).max() == pytest.approx(REACH * MOST_RADIUS)
     assert np.round(plan.axes @ plan.axes.T, 12)[0, 1] == 0.0
@@ -42,28 +44,17 @@ def test_a_point_near_a_bound_keeps_it() -> None:
     assert plan.axes.shape == (4, 2)
 
 
-def test_the_radius_is_that_of_enough_points_or_a_larger_one_without_misfit() -> None:
-    random = np.random.default_rng(0)
-    near, far = X + 1e-3 * random.uniform(-1, 1, (40, 2)), X + random.uniform(-1, 1, (60, 2))
-    points = np.concatenate([near, far])
-    noise = 0.01 * random.standard_normal((100, 1))
-    smooth, rough = X[0] + points[:, :1] ** 2 + noise, np.sin(40.0 * points[:, :1]) + noise
-    assert radius_of(Calls(near, noise[:40]), X, UNIT, 48) < 2e-3, "nothing is known of farther away"
-    assert radius_of(Calls(points, smooth), X, UNIT, 48) == MOST_RADIUS
-    assert radius_of(Calls(points, rough), X, UNIT, 48) < 0.1
-
-
 @pytest.mark.parametrize("earlier", [0, 40])
 def test_a_quadratic_without_noise_is_told_exactly(earlier: int) -> None:
     random = np.random.default_rng(1)
     plan = design(X, UNIT, -WIDE, WIDE, 48, random, NOTHING, 2)
     before = X + 0.3 * random.uniform(-1, 1, (earlier, 2))
-    model = LocalModel(Calls(before, quadratic(before)), Calls(plan.points, quadratic(plan.points)), X, UNIT, plan)
+    model = LocalModel(Calls(before, quadratic(before)), Calls(plan.points, quadratic(plan.points)), X, plan)
     assert model.value == pytest.approx(quadratic(X[None])[0], abs=1e-5) and model.calls == 48 + earlier
     slope = np.array([[0.5 + 2 * 0.3 - 0.1, -1.0 + 0.15 - 0.2], [1.0, 0.8]])
-    assert model.slope / model.radius == pytest.approx(slope, abs=1e-4)
+    assert model.slope / model.length == pytest.approx(slope, abs=1e-4)
     hessian = np.array([[[2.0, 0.5], [0.5, 1.0]], [[0.0, 0.0], [0.0, -4.0]]])
-    assert model.hessian / model.radius**2 == pytest.approx(hessian, abs=1e-2)
+    assert model.hessian / np.outer(model.length, model.length) == pytest.approx(hessian, abs=1e-2)
     u = np.array([0.2, -0.4])
     assert model.value_at(u) == pytest.approx(quadratic((X + u * model.length)[None])[0], abs=1e-4)
 
@@ -74,7 +65,7 @@ def test_errors_are_those_that_repeated_studies_have() -> None:
     for _ in range(200):
         plan = design(X, UNIT, -WIDE, WIDE, 48, random, NOTHING, 2)
         outputs = quadratic(plan.points) + sd * random.standard_normal((48, 2))
-        model = LocalModel(NOTHING, Calls(plan.points, outputs), X, UNIT, plan)
+        model = LocalModel(NOTHING, Calls(plan.points, outputs), X, plan)
         level = np.zeros((1, 2, len(model.value_row(np.zeros(2)))))
         level[0, 0] = model.value_row(np.zeros(2))
         said = model.errors(level)
@@ -90,7 +81,7 @@ def test_slopes_are_the_derivatives_of_values() -> None:
     random = np.random.default_rng(1)
     plan = design(X, UNIT, -WIDE, WIDE, 48, random, NOTHING, 1)
     before = X + 0.3 * random.uniform(-1, 1, (40, 2))
-    model = LocalModel(Calls(before, quadratic(before)), Calls(plan.points, quadratic(plan.points)), X, UNIT, plan)
+    model = LocalModel(Calls(before, quadratic(before)), Calls(plan.points, quadratic(plan.points)), X, plan)
     u, step = np.array([0.2, -0.4]), 1e-6
     rows = [(model.value_row(u + step * e) - model.value_row(u - step * e)) / (2 * step) for e in np.eye(2)]
     assert model.slope_rows(u) == pytest.approx(np.array(rows), abs=1e-8)

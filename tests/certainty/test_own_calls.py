@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zoviz import BlackBox, minimize
-from zoviz.certainty.local_model import Calls
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.own_calls import nearby, repeating
 from zoviz.certainty.stationarity import Activity
 from zoviz.core.sets import Box

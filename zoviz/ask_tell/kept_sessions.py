@@ -14,8 +14,8 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
 from zoviz.ask_tell.session import AskTell, Batch
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty, unknown
-from zoviz.certainty.local_model import Calls
 from zoviz.certainty.own_calls import nearby, repeating
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError

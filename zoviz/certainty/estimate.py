@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from zoviz.certainty import local_model
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty, Direction, at_point
+from zoviz.certainty.lengths import CALLS, MOST_RADIUS
 from zoviz.certainty.local_minimum import doubtful_bounds, minimum, programme
-from zoviz.certainty.local_model import CALLS, Calls, Design, LocalModel
+from zoviz.certainty.local_model import Design, LocalModel
 from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
@@ -54,7 +56,8 @@ def design(
     lower, upper, place = box.lower[free], box.upper[free], x[free]
     if not 1 <= n <= MOST_VARIABLES or calls < FEWEST * (n + 1):
         nothing = np.zeros((0, n))
-        return Design(np.tile(x, (calls, 1)), place, np.zeros(n), nothing, local_model.MOST_RADIUS)
+        unit = unit_lengths(lower, upper, place)
+        return Design(np.tile(x, (calls, 1)), place, np.zeros(n), nothing, MOST_RADIUS * unit)
     earlier = Calls(np.zeros((0, n)), np.zeros((0, 1))) if before is None else before.finite.of(free)
     made = local_model.design(place, unit_lengths(lower, upper, place), lower, upper, calls, random, earlier, bases)
     return made._replace(points=box.embed(made.points))
@@ -119,10 +122,9 @@ def estimated(
     """
     free = box.variable
     rows = _Rows(Calls(*(np.concatenate(parts) for parts in zip(fresh, before, strict=True))))
-    unit = unit_lengths(box.lower[free], box.upper[free], x[free])
     earlier, own = (Calls(calls.x[:, free], rows.joined(calls.y)) for calls in (before, fresh))
     try:
-        model = LocalModel(earlier, own, x[free], unit, plan, misfit)
+        model = LocalModel(earlier, own, x[free], plan, misfit)
         return _Estimate(model, rows, x, box, level, float(np.ptp(fresh.y[:, 0]))).certainty(len(fresh.x), note)
     except np.linalg.LinAlgError:
         return None
@@ -300,15 +302,14 @@ class _Estimate:
         """Return the principal directions of x in the variables that no bound holds."""
         free, model = self._free, self._model
         values, vectors = np.linalg.eigh(self._freed.covariance[np.ix_(free, free)])
-        radius = model.radius
         unit = np.ones(len(self._x))
-        unit[self._box.variable] = model.length / radius
+        unit[self._box.variable] = model.length
         out = []
         for value, vector in zip(values, vectors.T, strict=True):
             step = np.zeros(len(self._x))
-            step[np.flatnonzero(self._box.variable)[free]] = vector * model.length[free] / radius
+            step[np.flatnonzero(self._box.variable)[free]] = vector * model.length[free]
             error = float(np.sqrt(max(value, 0.0)))
-            out.append(Direction(step, error * radius, 2.0 * error > 1.0, unit))
+            out.append(Direction(step, error, 2.0 * error > 1.0, unit))
         return out
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty
 from zoviz.certainty.estimate import certainty, design
-from zoviz.certainty.local_model import CALLS, Calls
+from zoviz.certainty.lengths import CALLS
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from zoviz.certainty import local_model
+from zoviz.certainty import lengths
+from zoviz.certainty.calls import Calls, coefficients
 from zoviz.certainty.certainty import Certainty, exact
 from zoviz.certainty.estimate import estimated
-from zoviz.certainty.local_model import Calls, Design
+from zoviz.certainty.local_model import Design
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.solvers.restart_rules import unit_lengths
@@ -34,8 +35,8 @@ def nearby(calls: Calls, x: Array, box: Box) -> Calls | None:
     steps = (own.x[:, free] - x[free]) / unit_lengths(box.lower[free], box.upper[free], x[free])
     distance = np.abs(steps).max(axis=1)
     _, first = np.unique(own.x, axis=0, return_index=True)
-    first = first[(distance[first] > local_model.LEAST_RADIUS) & (distance[first] <= local_model.MOST_RADIUS)]
-    enough = int(local_model.POINTS * local_model.coefficients(n)) + 2
+    first = first[(distance[first] > lengths.LEAST_RADIUS) & (distance[first] <= lengths.MOST_RADIUS)]
+    enough = int(lengths.POINTS * coefficients(n)) + 2
     if len(first) < enough:
         return None
     near = first[np.argsort(distance[first], kind="stable")][:enough]
@@ -72,7 +73,7 @@ def repeating(
     calls = Calls(np.concatenate([x[None], near.x]), np.concatenate([outputs[None], near.y]))
     none, nothing = Calls.joined([], len(x), len(outputs) - 1), np.zeros((0, int(free.sum())))
     for radius in (farthest, max(farthest, LEAST_RADIUS)):  # the first may be too small to hold a feasible point
-        found = estimated(none, calls, x, box, Design(calls.x, x[free], radius * unit, nothing, radius))
+        found = estimated(none, calls, x, box, Design(calls.x, x[free], radius * unit, nothing, radius * unit))
         # A model whose f falls to its end may be a bad one of calls that lie unevenly: it tells nothing for sure.
         if found is not None and found.tells_minimum and np.isfinite(found.f_star.low):
             unsolved = SOLVED * (1.0 + abs(found.f_star.value))

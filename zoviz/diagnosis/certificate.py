@@ -11,9 +11,9 @@ import numpy as np
 import param
 from scipy.stats import norm
 
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty, at_point
 from zoviz.certainty.estimate import certainty, design
-from zoviz.certainty.local_model import Calls
 from zoviz.certainty.stationarity import (
     Activity,
     Interval,

@@ -22,16 +22,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from zoviz.certainty.calls import FARTHEST, Calls
 from zoviz.certainty.certainty import Certainty
 from zoviz.certainty.estimate import certainty, design
-from zoviz.certainty.local_model import CALLS, FARTHEST, Calls, Design
+from zoviz.certainty.lengths import CALLS
+from zoviz.certainty.local_model import Design
 from zoviz.certainty.stationarity import Activity, Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.papers.robustness.certainty_problems import JUDGED, PROBLEMS, Posed, truth_of
 from zoviz.problems import BlackBox
 from zoviz.runs.run import Run
-from zoviz.solvers.restart_rules import unit_lengths
 from zoviz.studies.experiment import Figures
 from zoviz.studies.trials import Row, Trials, grouped
 
@@ -121,8 +122,7 @@ def scored(sure: Certainty, posed: Posed, truth: Row, prefix: str) -> Figures:
 
 def alone(before: Calls, x: Array, box: Box, plan: Design) -> Certainty:
     """Return the certainty by a run's calls (N, n) alone, as if they had not chosen the point x (n,)."""
-    unit = unit_lengths(box.lower, box.upper, x)
-    near = np.abs((before.x - x) / (unit * plan.radius)).max(axis=1) <= FARTHEST
+    near = np.abs((before.x - x) / plan.length).max(axis=1) <= FARTHEST
     return certainty(before.among(np.zeros(len(near), dtype=bool)), before.among(near), x, box, plan)
 
 

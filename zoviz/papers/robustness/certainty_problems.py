@@ -1,6 +1,8 @@
-"""Problems of values of order 1 whose minimum, multipliers and active rows are known, for the certainty's coverage.
+"""Problems whose minimum, multipliers and active rows are known, for the certainty's coverage.
 
-``MADE`` are those by which the rules of ``zoviz.diagnosis`` were made, ``JUDGED`` had no part in them.
+Variables are of order 1, except in *machine* and those called wide, which have bounds as engineers give them, some far
+wider than the region in which the function matters. ``MADE`` are those by which the rules of ``zoviz.certainty`` were
+made, ``JUDGED`` had no part in them.
 """
 
 from __future__ import annotations
@@ -25,12 +27,27 @@ class Posed(NamedTuple):
     values : callable
         A point (n,) to f and h, (1 + m,).
     lower, upper, start : Array, shape (n,)
+    units : Units, optional
+        Those of a problem that has the same minimum in variables of order 1.
     """
 
     values: Callable[[Array], Array]
     lower: Array
     upper: Array
     start: Array
+    units: Units | None = None
+
+
+class Units(NamedTuple):
+    """A problem in variables x (n,) of order 1, and what ``middle`` + ``size`` x, (n,) each, is in other ones."""
+
+    problem: Posed
+    middle: Array
+    size: Array
+
+    def values(self, z: Array) -> Array:
+        """Return f and h at a point (n,) in the other variables."""
+        return self.problem.values((z - self.middle) / self.size)
 
 
 class Truth(NamedTuple):
@@ -181,6 +198,19 @@ def _tilted(x: Array) -> Array:
     return np.array([f, -x[0] - 0.3 * x[1] ** 2 - 0.2, 0.1 - x[2] + 0.5 * x[0], x[1] - x[2] - 1.2])
 
 
+def _machine(x: Array) -> Array:
+    f = x[0] ** 2 + x[1] ** 2 + 4.0 * x[2] * x[3] + 5.0 * (x[4] - 1.0) ** 2 + 0.5 * abs(x[5]) + 0.2 * (x[2] - 1.5) ** 2
+    return np.array([f, 4.0 - 4.0 * x[2] * x[3], x[0] + x[4] - 0.5, 0.5 - 0.5 * x[5]])
+
+
+def _wide(
+    posed: Posed, middle: list[float], size: list[float], lower: list[float], upper: list[float], start: list[float]
+) -> Posed:
+    """Return a problem in variables middle + size x, with wider bounds."""
+    units = Units(posed, np.array(middle), np.array(size))
+    return Posed(units.values, np.array(lower), np.array(upper), np.array(start), units)
+
+
 MADE: dict[str, Posed] = {
     "quadratics 4": _quadratics(4, 3, 1),
     "quadratics 10": _quadratics(10, 4, 2),
@@ -196,6 +226,59 @@ MADE: dict[str, Posed] = {
     "vertex": _box(_vertex, 2.0, [0.0, 0.0]),
     "bound": Posed(_bound, np.zeros(4), np.ones(4), np.full(4, 0.5)),
 }
+MADE |= {
+    "machine": _wide(
+        Posed(_machine, np.full(6, -3.0), np.full(6, 3.0), np.ones(6)),
+        [300.0, 0.02, 0.0, 0.0, 0.0, 0.0],
+        [100.0, 0.01, 2.0, 2.0, 1.0, 0.5],
+        [0.0, 0.0, 0.1, 0.1, -5.0, 0.0],
+        [1000.0, 1.0, 10.0, 10.0, 5.0, 10.0],
+        [500.0, 0.5, 5.0, 5.0, 0.0, 5.0],
+    ),
+    "wide curved": _wide(
+        MADE["curved"], [0.5, 0.0, 300.0], [0.02, 1.0, 1.0], [0.0, -2.0, 0.0], [1.0, 2.0, 1000.0], [0.3, 1.0, 310.0]
+    ),
+    "wide quadratics 4": _wide(
+        MADE["quadratics 4"],
+        [0.3, 0.0, 0.0, 100.0],
+        [0.01, 1.0, 1.0, 3.0],
+        [0.0, -3.0, -3.0, 0.0],
+        [1.0, 3.0, 3.0, 400.0],
+        [0.4, 0.0, 0.0, 130.0],
+    ),
+    "wide quadratics 10": _wide(
+        MADE["quadratics 10"],
+        [0.1, 0.0, 0.0, 0.0, 0.0, 300.0, 0.0, 0.0, 0.0, 0.0],
+        [0.02, 1.0, 1.0, 1.0, 1.0, 1.0, 20.0, 1.0, 1.0, 1.0],
+        [0.0, -3.0, -3.0, -3.0, -3.0, 0.0, -1000.0, -3.0, -30.0, -100.0],
+        [1.0, 3.0, 3.0, 3.0, 3.0, 1000.0, 1000.0, 3.0, 30.0, 100.0],
+        [0.5, 0.0, 0.0, 0.0, 0.0, 350.0, 200.0, 0.0, 10.0, 20.0],
+    ),
+    "wide linear": _wide(
+        MADE["linear"],
+        [0.5, 0.0, 0.0, 200.0, 0.0],
+        [0.02, 1.0, 1.0, 1.0, 50.0],
+        [0.0, -2.0, -10.0, 0.0, -1000.0],
+        [1.0, 2.0, 10.0, 1000.0, 1000.0],
+        [0.6, 0.0, 1.0, 250.0, 200.0],
+    ),
+    "wide interior": _wide(
+        MADE["interior"],
+        [0.05, 0.0, 50.0, 0.0],
+        [0.02, 1.0, 1.0, 5.0],
+        [0.0, -2.0, 0.0, -300.0],
+        [1.0, 2.0, 100.0, 300.0],
+        [0.5, 1.0, 40.0, 100.0],
+    ),
+    "wide weak": _wide(
+        MADE["weak"],
+        [0.05, 0.0, 0.0, 0.0],
+        [0.02, 1.0, 30.0, 1.0],
+        [0.0, -2.0, -500.0, -100.0],
+        [1.0, 2.0, 500.0, 100.0],
+        [0.5, -0.3, 100.0, 10.0],
+    ),
+}
 JUDGED: dict[str, Posed] = {
     "quadratics 6": _quadratics(6, 4, 11),
     "rosen-suzuki": _box(_rosen_suzuki, 3.0, [0.0] * 4),
@@ -207,11 +290,32 @@ JUDGED: dict[str, Posed] = {
     "fit": _box(_fit, 2.0, [0.0] * 8),
     "tilted": _box(_tilted, 2.0, [0.5, 0.0, 0.5]),
 }
+JUDGED |= {
+    "wide rosen-suzuki": _wide(
+        JUDGED["rosen-suzuki"],
+        [0.4, 0.0, 500.0, 0.0],
+        [0.02, 1.0, 2.0, 30.0],
+        [0.0, -3.0, 0.0, -500.0],
+        [1.0, 3.0, 1000.0, 500.0],
+        [0.5, 0.0, 520.0, 20.0],
+    ),
+    "wide fit": _wide(
+        JUDGED["fit"],
+        [0.4, 0.0, 0.0, 0.0, 0.0, 100.0, 0.0, 0.0],
+        [0.02, 1.0, 1.0, 1.0, 50.0, 1.0, 1.0, 1.0],
+        [0.0, -2.0, -2.0, -2.0, -500.0, 0.0, -2.0, -2.0],
+        [1.0, 2.0, 2.0, 2.0, 500.0, 1000.0, 2.0, 2.0],
+        [0.5, 0.0, 0.0, 0.0, 50.0, 120.0, 0.0, 0.0],
+    ),
+}
 PROBLEMS = MADE | JUDGED
 
 
 def truth_of(posed: Posed, starts: int = 8) -> Truth:
     """Return the minimum, the lowest that SLSQP reaches from the start and points around it."""
+    if posed.units:
+        found = truth_of(posed.units.problem, starts)
+        return found._replace(x=posed.units.middle + posed.units.size * found.x)
     random, best = np.random.default_rng(0), None
     for k in range(starts):
         start = posed.start + (0.4 * random.standard_normal(len(posed.start)) if k else 0.0)
