@@ -11,6 +11,7 @@ import pytest
 
 from helpers.dashboard_page import Lab
 from helpers.own_simulations import CALLS, MODULE, NAMES, SEED, solved
+from zoviz.views.diagnosis.best_design_card import row_words
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +34,7 @@ def test_card_and_verdict_are_minimizes(
     for x in result.x:
         assert f"{x:.8g}" in shown
     for row, _, word, worth in result.certainty.table():
-        assert row in shown and f"{word}; a unit of this limit is worth {worth}" in shown
+        assert row in shown and row_words(word, worth) in shown
     chip = lab.page.locator(".zoviz-verdict").first
     assert chip.inner_text() == ("at the noise floor" if name == "noisy" else "solved")
     assert chip.evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(27, 122, 61)", "green"

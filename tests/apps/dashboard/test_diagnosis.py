@@ -124,5 +124,5 @@ def test_a_noisy_simulator_of_ones_own_is_certified_with_an_interval(
     shown = card.inner_text()
     assert re.search(r"f\* -?[\d.]+ \(-?[\d.]+ to -?[\d.]+\); possible gain nearby at most ", shown), shown
     assert re.search(
-        r"(in)?active, P\(h <= 0\) [=<>] [\d.]+ %; a unit of this limit is worth [\d.]+ \([\d.]+ to [\d.]+\)", shown
+        r"active, P\(h <= 0\) [=<>] [\d.]+ %; a unit of this limit is worth [\d.]+ \([\d.]+ to [\d.]+\)", shown
     ), shown

@@ -15,7 +15,7 @@ from zoviz.diagnosis.verdict import Word, verdict_of
 from zoviz.problems import BlackBox, ConexQCQP, StochasticQP, WeldedBeam
 from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOCEG
-from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html
+from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html, row_words
 
 
 def test_the_card_shows_the_design_of_the_run_and_says_what_it_is_for_without_one() -> None:
@@ -86,7 +86,7 @@ def test_of_a_run_on_zovizs_own_problem_a_thread_finds_it_out() -> None:
     card.update(run)
     assert "Measuring how certain" in card.table.object
     until(lambda: card.update(run) or "possible gain nearby" in card.table.object)
-    assert (run.result.calls == calls).all() and "a unit of this limit is worth" in card.table.object
+    assert (run.result.calls == calls).all() and "P(h &lt;= 0)" in card.table.object
     stochastic = Run(StochasticQP(), "SampledALM", replicas=1, iterations=3)
     stochastic.run()
     card.update(stochastic)
@@ -102,7 +102,7 @@ def test_beside_a_certified_point_stand_f_star_each_rows_word_and_what_its_limit
     card.update(run)
     (name, _, word, worth), shown = sure.table(run.best_design.constraints)[0], card.table.object
     assert html.escape(sure.minimum) in shown and "another digit would take about" in shown
-    assert html.escape(f"{word}; a unit of this limit is worth {worth}") in shown and f"<td>{name}</td>" in shown
+    assert html.escape(row_words(word, worth)) in shown and f"<td>{name}</td>" in shown
     assert "zoviz-certainty" not in design_html(run.best_design)
 
 
@@ -113,3 +113,8 @@ def test_a_median_that_does_not_exist_is_said_in_words() -> None:
     shown = design_html(design)
     assert "Best feasible point; half of 3 replicas or more have none." in shown and "nan" not in shown
     assert "median of 3 replicas 1.5." in design_html(design._replace(middle=1.5))
+
+
+def test_a_row_says_what_its_limit_is_worth_where_it_is_worth_something() -> None:
+    assert row_words("active", "1.50 (1.20 to 1.80)") == "active; a unit of this limit is worth 1.50 (1.20 to 1.80)"
+    assert row_words("inactive", "0") == "inactive" and row_words("undecided", "cannot tell") == "undecided"

@@ -58,8 +58,7 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
         place = "" if sure is None or not sure.tells_minimum else f"<br><small>x* {_span(sure.x_star[i])}</small>"
         rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}{place}</td>{cells}</tr>")
     lines = () if sure is None else sure.table(design.constraints)
-    worth = {name: "" if unit == UNKNOWN else f"; a unit of this limit is worth {unit}" for name, _, _, unit in lines}
-    told = {name: f"{word}{worth[name]}" for name, _, word, _ in lines}
+    words_of = {name: row_words(word, worth) for name, _, word, worth in lines}
     for name, value in list(zip(design.constraints, design.h, strict=True))[:_MOST]:
         known = bool(np.isfinite(value))
         words = "unknown" if not known else f"{value:.4g}"
@@ -67,8 +66,8 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
         look = "number violated" if margin == "violated" else "number"
         cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td class='number'>{margin}</td>"
         rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
-        if name in told:
-            rows.append(f"<tr class='words'><td></td><td colspan='3'>{html.escape(told[name])}</td></tr>")
+        if name in words_of:
+            rows.append(f"<tr class='words'><td></td><td colspan='3'>{html.escape(words_of[name])}</td></tr>")
     more = max(len(design.variables) - _MOST, 0) + max(len(design.constraints) - _MOST, 0)
     rest = f"… and {more} more rows; the files have all of them. " if more else ""
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
@@ -79,6 +78,17 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     certain = f"<div class='zoviz-certainty'>{html.escape(said)}</div>" if said else ""
     table = f"<table class='zoviz-design'>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
     return f"{region}{best}{certain}{table}</div>{note}"
+
+
+def row_words(word: str, worth: str) -> str:
+    """Return what is said of a constraint below its value: whether it is active, and what its limit is worth, if it is.
+
+    Parameters
+    ----------
+    word, worth : str
+        As of ``Certainty.table``.
+    """
+    return word if worth in (UNKNOWN, "0") else f"{word}; a unit of this limit is worth {worth}"
 
 
 def _span(place: Interval) -> str:
