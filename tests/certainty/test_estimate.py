@@ -218,4 +218,5 @@ def test_a_gain_beyond_all_that_the_calls_show_is_not_claimed(monkeypatch: pytes
     one = made(stiff, x, box, calls=40, earlier=14)
     assert not one.tells_minimum and one.note == "the calls nearby do not determine f*" and "f* " not in one.nearby
     assert inside(one.f_x, 0.0) and np.isinf(one.gain.high), "what the calls at x tell is not lost"
+    assert all((place.low, place.high) == (-1.0, 1.0) for place in one.x_star), "the minimum may be anywhere"
     assert made(stiff, x, box, calls=40, earlier=200).tells_minimum

@@ -257,7 +257,7 @@ class _Estimate:
             p_feasible=every,
             activity=tuple(rows.each([self._word(j) for j in range(len(base.y))])),
             multipliers=tuple(_split(rows, worth)),
-            x_star=tuple(self._place()),
+            x_star=tuple(self._place() if np.isfinite(f_star.low) else self._anywhere()),
             directions=tuple(self._directions()),
             noise=noise,
             calls=calls,
@@ -297,6 +297,13 @@ class _Estimate:
             lower, upper = self._box.lower[i], self._box.upper[i]
             out[i] = Interval(*(float(np.clip(self._x[i] + self._model.length[k] * u, lower, upper)) for u in hull))
         return out
+
+    def _anywhere(self) -> list[Interval]:
+        """Return what is known of a minimum that lies beyond the models' reach: the bounds alone."""
+        return [
+            Interval(*(float(one) for one in ends))
+            for ends in zip(self._x, self._box.lower, self._box.upper, strict=True)
+        ]
 
     def _directions(self) -> list[Direction]:
         """Return the principal directions of x in the variables that no bound holds."""
