@@ -9,7 +9,7 @@ rounds, as for Theorem 3.6; no step is tuned, so that exponents are compared and
 from __future__ import annotations
 
 from zoviz.papers.rate_experiment import Rate
-from zoviz.papers.sogd.theorem_3_6 import EXPONENTS, FIRST_STEP, LATER_REGRET, RegretsOfInstances
+from zoviz.papers.sogd.theorem_3_6 import EXPONENTS, FIRST_STEP, LATER_REGRET, SLOW, RegretsOfInstances
 from zoviz.problems import QuadraticBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.solvers import OAGD, SOBBO, SOBOW, SOGD, Solver
@@ -46,7 +46,7 @@ class Regrets(RegretsOfInstances):
         """Return SOGD's rate beside each rival's, and that the rivals' regret stays."""
         says = "SOGD's average regret falls as T^(-1/3), and not that of"
         out = [
-            Rate("Table 1", f"{says} {name} with w = {WINDOW}", CASE, LATER_REGRET, EXPONENTS["slow"], OURS, name)
+            Rate("Table 1", f"{says} {name} with w = {WINDOW}", CASE, LATER_REGRET, EXPONENTS[SLOW], OURS, name)
             for name in RIVALS
         ]
         return out + [

@@ -21,9 +21,11 @@ from zoviz.runs.engine.columns import ITERATION, REGRET
 from zoviz.runs.run import Run
 from zoviz.solvers import SOGD, Solver
 
-Drift = Literal["none", "slow"]
-EXPONENTS: dict[Drift, float] = {"none": -2.0 / 3.0, "slow": -1.0 / 3.0}
+NONE, SLOW = "drift none", "drift slow"
+EXPONENTS = {NONE: -2.0 / 3.0, SLOW: -1.0 / 3.0}
 """What is claimed without drift and under slow drift."""
+DRIFTS: dict[str, Literal["none", "walk"]] = {NONE: "none", SLOW: "walk"}
+"""The problem's drift in both cases: the slow one has no period in log T, in which means of regrets would oscillate."""
 FIRST_STEP = 0.3
 """SOGD's alpha_1; theory's offset c, which follows, is 36."""
 NOISE = 1.0
@@ -33,10 +35,6 @@ RAW: dict[str, Any] = dict.fromkeys(FACTORS, 1e9)
 """Factors with which every weight is 1: no recursion."""
 RECURSION, WEIGHTS_1 = "recursion", "weights 1"
 LATER_REGRET = "later regret"
-STREAMS: dict[str, Drift] = {"drift none": "none", "drift slow": "slow"}
-"""Cases, with the problem's drift."""
-WALKS: dict[str, Literal["none", "walk"]] = {"drift none": "none", "drift slow": "walk"}
-"""The same with a slow drift that has no period in log T, in which means of regrets would rise and fall."""
 FIRST_SEED = 9000
 """Of the instances and runs; nothing is chosen."""
 
@@ -100,17 +98,16 @@ class Theorem36(RegretsOfInstances):
     def rates(self) -> list[Rate]:
         """Return the remark's claim without drift and the theorem's under slow drift."""
         texts = {
-            "none": ("Remark 3.7", "without drift the average regret falls as T^(-2/3)"),
-            "slow": ("Theorem 3.6", "under slow drift the average regret falls as T^(-1/3)"),
+            NONE: ("Remark 3.7", "without drift the average regret falls as T^(-2/3)"),
+            SLOW: ("Theorem 3.6", "under slow drift the average regret falls as T^(-1/3)"),
         }
         return [
-            Rate(*texts[drift], case, LATER_REGRET, EXPONENTS[drift], RECURSION, WEIGHTS_1)
-            for case, drift in STREAMS.items()
+            Rate(*texts[case], case, LATER_REGRET, power, RECURSION, WEIGHTS_1) for case, power in EXPONENTS.items()
         ]
 
     def instance(self, case: str, seed: int) -> OnlineBilevel:
         """Return an instance with the drift of a case."""
-        return QuadraticBilevel(drift=WALKS[case], sampling_noise=NOISE, seed=seed)
+        return QuadraticBilevel(drift=DRIFTS[case], sampling_noise=NOISE, seed=seed)
 
     def solver(self, method: str) -> Solver:
         """Return SOGD with the weights of theory's schedule or with weights 1."""
