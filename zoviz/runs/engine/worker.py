@@ -254,9 +254,8 @@ class Worker(RunHistory):
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
-        asked = self.problem, self.streams, self.limits, self.tolerance, self.source
         return Oracle(
-            *asked,
+            *(self.problem, self.streams, self.limits, self.tolerance, self.source),
             [observer.listener for observer in self.observers if observer.listener is not None],
             remembers=self.problem.noise == "deterministic",  # declared: what is unknown may turn out to be noise
             proceed=None if self.limits["seconds"] is None else self._check_time,
@@ -551,8 +550,7 @@ class Worker(RunHistory):
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
         counts: dict[str, Any] = {"iteration": self.iteration, "seconds": self.seconds, **self.oracle.account.counted}
-        still_open = [target.check(measured[target.metric], counts) for target in self.targets]  # each is to be told
-        self.open = any(still_open)
+        self.open = any([target.check(measured[target.metric], counts) for target in self.targets])  # a list: each
 
     def _keep_point(self) -> None:
         self.path.append({ITERATION: self.iteration, **measures.points(self.solver, self.state, PATH_VARIABLES)})

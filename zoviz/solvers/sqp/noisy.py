@@ -207,12 +207,7 @@ class Noisy:
                 self._judge(prediction, context, box)
                 self.filled = -1
                 continue
-            trial = np.tile(prediction.point, (self._trial_calls(context, box.constants), 1))
-            if self._shares(context):  # each with the centre, from which it differs by less noise
-                pair = np.stack([prediction.point, self.descent.centre])
-                trial = np.tile(pair, ((len(trial) + 1) // 2, 1))
-            more = self._fill(trial, prediction.point, context, box)
-            self.filled, trial = len(more), np.concatenate([trial, more])
+            trial = self._trial(prediction.point, context, box)
             context = yield from self._call("trial", trial, context, box, prediction.point)
             self._judge(prediction, context, box)
             context = None
@@ -224,6 +219,15 @@ class Noisy:
             else:
                 yield from self._race(context, box)
             context = None
+
+    def _trial(self, x: Array, context: StepContext, box: Space) -> Array:
+        """Return the points (k, n) of a trial of x (n,): itself as often as noise asks, and what fills the workers."""
+        trial = np.tile(x, (self._trial_calls(context, box.constants), 1))
+        if self._shares(context):  # each with the centre, from which it differs by less noise
+            trial = np.tile(np.stack([x, self.descent.centre]), ((len(trial) + 1) // 2, 1))
+        more = self._fill(trial, x, context, box)
+        self.filled = len(more)
+        return np.concatenate([trial, more])
 
     def at_floor(self, c: SQPConstants) -> bool:
         """Return whether noise hides all that the main descent would gain by further steps."""

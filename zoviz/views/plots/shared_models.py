@@ -70,12 +70,13 @@ _LOG_TICKS = """
 """
 
 
-# Bokeh's own formatter writes all ticks as 1.000e-2 where two of them, as one of zeros and its neighbour, round to one
-# power of ten.
+# Bokeh's own formatter writes all ticks as 1.000e-2 where two of them, as one of zeros (the lowest) and its neighbour,
+# round to one power of ten.
 _POWERS = (
     """
     const power = Math.round(Math.log10(tick)), sign = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
-    if (Math.abs(power) > 1 && Math.abs(tick / 10 ** power - 1) < 1e-9)
+    const whole = one => Math.abs(one / 10 ** Math.round(Math.log10(one)) - 1) < 1e-9;
+    if (Math.abs(power) > 1 && whole(tick) && ticks.slice(1).every(whole))
         return "10" + `${power}`.replace(/./g, letter => sign["-0123456789".indexOf(letter)]);
 """
     + SHORT
