@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.certainty.stationarity import Activity, Interval
+from zoviz.certainty.stationarity import ANY, NOT_NEGATIVE, Activity, Interval
 from zoviz.core import defaults
 from zoviz.core.types import Array
 
@@ -25,7 +25,6 @@ _EXACT = 1e-9
 """Width, relative to a figure of at least 1, that is none."""
 UNKNOWN = "cannot tell"
 """In place of a figure that nothing is known of."""
-_UNKNOWN = Interval(np.nan, -np.inf, np.inf)
 
 
 class Direction(NamedTuple):
@@ -223,16 +222,15 @@ def at_point(
         Default: nothing is known.
     level : float
     """
-    open_end = Interval(np.nan, 0.0, np.inf)
     return Certainty(
         x=x,
         f_x=outputs[0],
-        f_star=_UNKNOWN,
-        gain=open_end,
+        f_star=ANY,
+        gain=NOT_NEGATIVE,
         h_x=tuple(outputs[1:]),
         p_feasible=p_feasible,
         activity=tuple(activity),
-        multipliers=tuple(multipliers) or (open_end,) * len(activity),
+        multipliers=tuple(multipliers) or (NOT_NEGATIVE,) * len(activity),
         x_star=tuple(Interval(float(one), -np.inf, np.inf) for one in x),
         directions=(),
         noise=noise,

@@ -12,7 +12,7 @@ from zoviz.certainty.certainty import Certainty, Direction, at_point
 from zoviz.certainty.lengths import CALLS, MOST_RADIUS
 from zoviz.certainty.local_minimum import doubtful_bounds, minimum, programme
 from zoviz.certainty.local_model import Design, LocalModel
-from zoviz.certainty.stationarity import Activity, Interval
+from zoviz.certainty.stationarity import ANY, NOT_NEGATIVE, Activity, Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.solvers.restart_rules import unit_lengths
@@ -26,7 +26,6 @@ MOST_VARIABLES = 30
 GUESSED = 2.0
 """Ranges of f among the fresh calls around x above which a possible gain is a guess: it comes from curvatures that no
 call tells."""
-_NOWHERE, _OPEN = Interval(np.nan, -np.inf, np.inf), Interval(np.nan, 0.0, np.inf)
 FEWEST = 4
 """Calls for each of n + 1 below which only x itself is called again."""
 
@@ -233,13 +232,13 @@ class _Estimate:
         notes = [note]
         if not self._found.feasible:
             notes.append("the models have no feasible point nearby")
-            f_star, gain, worth = _NOWHERE, _OPEN, [_OPEN] * len(worth)
+            f_star, gain, worth = ANY, NOT_NEGATIVE, [NOT_NEGATIVE] * len(worth)
         elif not self._found.within and gain.low > 0.0:
             notes.append("x is not near a minimum: f falls as far as the models reach")
             f_star, gain = f_star._replace(low=-np.inf), gain._replace(high=np.inf)
         elif model.noise[0] > 0.0 and gain.high > GUESSED * self._range:
             notes.append("the calls nearby do not determine f*")
-            f_star, gain, worth = _NOWHERE, _OPEN, [_OPEN] * len(worth)
+            f_star, gain, worth = ANY, NOT_NEGATIVE, [NOT_NEGATIVE] * len(worth)
         probability = _probability(model.value[1:], error[1:], errors.degrees[1:])
         every = np.ones(rows.m)
         for i, j, p in zip(rows.own, rows.partner, probability, strict=True):

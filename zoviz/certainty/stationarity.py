@@ -42,6 +42,11 @@ class Interval(NamedTuple):
     high: float
 
 
+ANY = Interval(np.nan, -np.inf, np.inf)
+NOT_NEGATIVE = Interval(np.nan, 0.0, np.inf)
+"""What is known of a figure, and of one that cannot be negative, where no call says anything of it."""
+
+
 class Multipliers(NamedTuple):
     """The least residual of a point.
 

@@ -15,6 +15,7 @@ from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty, at_point
 from zoviz.certainty.estimate import certainty, design
 from zoviz.certainty.stationarity import (
+    NOT_NEGATIVE,
     Activity,
     Interval,
     Multipliers,
@@ -370,7 +371,7 @@ class Certifier(Configurable):
     ) -> Certainty:
         """Return the certainty that slopes alone give, of multipliers with their ends; rows (m,) may be flat."""
         worth = [
-            Interval(np.nan, 0.0, np.inf) if measured.flat[0] or none else Interval(*one.tolist())
+            NOT_NEGATIVE if measured.flat[0] or none else Interval(*one.tolist())
             for one, none in zip(np.stack(multipliers, axis=1), flat, strict=True)
         ]
         spread = self._quantile(len(active)) * measured.value_error
@@ -524,11 +525,11 @@ def _without_slopes(made: Certificate, unsure: np.ndarray, jumps: np.ndarray) ->
     low, high = np.where(unbounded, 0.0, made.multipliers_low), np.where(unbounded, np.inf, made.multipliers_high)
     residual, counted, slack = made.residual, made.counted, made.complementarity
     if everything:
-        residual = counted = Interval(np.nan, 0.0, np.inf)
+        residual = counted = NOT_NEGATIVE
     elif held:
         residual = counted = residual._replace(low=0.0)
     if unbounded[np.abs(made.h) > 0.0].any():
-        slack = Interval(np.nan, 0.0, np.inf)
+        slack = NOT_NEGATIVE
     return replace(
         made,
         residual=residual,

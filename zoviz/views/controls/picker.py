@@ -170,7 +170,7 @@ class Picker(pn.viewable.Viewer):
         self.solver_form.suggest(resolved)
         form = self.solver.form(resolved)
         summary, by, rest = html.escape(form).partition(" by ")
-        text = details_html(summary, by.strip().capitalize() + " " + rest) if by else muted_html(summary)
+        text = details_html(summary, f"By {rest}") if by else muted_html(summary)
         update_changed(self.form, object=text, visible=bool(form))
 
     def _prepare(self) -> bool:
