@@ -66,6 +66,11 @@ def test_what_people_read_is_plain_english(room: str) -> None:
     assert files and found == []
 
 
+def test_texts_name_a_number_instead_of_saying_so_many() -> None:
+    files = sorted((ROOT / "zoviz").rglob("*.py"))
+    assert files and [path.name for path in files if re.search(r"\bso many\b", path.read_text(encoding="utf-8"))] == []
+
+
 WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "experiments"} & set(page.parts)]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *WRITTEN]
 

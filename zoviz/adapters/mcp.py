@@ -117,7 +117,7 @@ class Laboratory:
             return path.read_text(encoding="utf-8")
 
     def start(self, problem: str, calls: int, solver: str = AUTO, seed: int = 0) -> dict[str, Any]:
-        """Start a run of a problem with so many calls of the budget."""
+        """Start a run of a problem with ``calls`` of the budget."""
         if problem not in self._problems:
             raise ValueError(f"Expected one of the problems {', '.join(self._problems)}, got {problem!r}.")
         made = matched(self._problems[problem].clone(), solver, calls)
@@ -125,7 +125,7 @@ class Laboratory:
         return self._begin(Run(made.problem, made.solver, store=self._store, label=problem, **settings), calls)
 
     def wait(self, run: str, seconds: float = 30.0) -> dict[str, Any]:
-        """Wait for the end of a run, at most so many seconds, and read how it stands."""
+        """Wait for the end of a run, at most ``seconds``, and read how it stands."""
         try:
             self._own(run).wait(min(seconds, 600.0))
         except TimeoutError:
@@ -142,7 +142,7 @@ class Laboratory:
         return self.read(run)
 
     def fork(self, run: str, calls: int, changes: dict[str, float]) -> dict[str, Any]:
-        """Start a run that repeats one up to now, and goes on with other parameters to so many calls in all."""
+        """Start a run that repeats one up to now, and goes on with other parameters to ``calls`` in all."""
         return self._begin(self._own(run).fork(changes=changes, calls=calls), calls)
 
     def resume(self, run: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class Laboratory:
         return {"sentence": made.sentence, "certainty": str(made.certainty), "calls": most}
 
     def _begin(self, run: Run, calls: int) -> dict[str, Any]:
-        """Start a run, for which so many calls are taken from the budget."""
+        """Start a run, for which ``calls`` are taken from the budget."""
         self._take(calls)
         self._runs[run.id] = run
         run.start()

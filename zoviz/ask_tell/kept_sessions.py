@@ -65,7 +65,7 @@ class KeptSession:
         return self.cancelled or bool(self.ended) or self.session.done
 
     def open(self, most: int | None = None) -> Batch:
-        """Return the points to evaluate, at most so many."""
+        """Return the points to evaluate, at most ``most``."""
         batch = self.session.ask()
         return batch if most is None else batch.take(np.arange(min(most, len(batch.ids))))
 

@@ -67,7 +67,7 @@ def _estimates(specs: Iterable[RunSpec]) -> Iterator[float]:
 
 
 def _seconds(spec: RunSpec, calls: int) -> float:
-    """Return how long a run takes with so many calls; one that fails takes until then."""
+    """Return how long a run with ``calls`` takes; a run that fails is timed until then."""
     trial = spec.replaced(problem=spec.problem.clone(), solver=spec.solver.clone(), calls=calls)
     began = time.perf_counter()
     with suppress(Exception):  # a black box may raise anything; the study's own run will say it

@@ -12,7 +12,7 @@ from zoviz.solvers.sqp.constants import STANDARD
 from zoviz.solvers.sqp.regression import Data, Prior, fit, priors
 
 FARTHEST, NEAREST = 2.0, 400
-"""Earlier points that have a part: within so many radii, and so many distinct ones at most."""
+"""Earlier points that are used: those within FARTHEST radii, and at most NEAREST distinct ones."""
 FEW = 6
 """Degrees of freedom of repeated calls from which on they tell the noise."""
 LEAST_SHARE = 1e-4

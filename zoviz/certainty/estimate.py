@@ -320,7 +320,7 @@ class _Estimate:
 
 
 def interval(value: float, error: float, degrees: float, level: float) -> Interval:
-    """Return a figure with its interval, of a standard error with so many degrees of freedom."""
+    """Return a figure with its interval, by Student's t for a standard error with ``degrees`` of freedom."""
     from scipy.special import stdtrit
 
     spread = float(stdtrit(degrees, 0.5 + 0.5 * level)) * error

@@ -17,7 +17,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 
 SHARE = 20
-"""One of so many calls of the budget, at most, goes to the judge: half of what used to verify candidates."""
+"""The judge gets at most one in SHARE calls of the budget: half of what used to verify candidates."""
 KEPT = 20_000
 """Calls that are kept, the newest: those near an answer are made late."""
 

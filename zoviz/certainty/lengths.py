@@ -28,8 +28,8 @@ CURVED = 20.0
 """Curvature over a variable's length, in the noise of f*, up to which it is not stiff (of 5, 10, 20, 50 and 100 the one
 of the narrowest intervals of f* on seven problems with wide bounds)."""
 ALIKE = 2.0
-"""Curvatures of so many times the lower quartile count as alike (of 1, 2 and 4 the one with narrow intervals there and
-the same ones as without where bounds are narrow)."""
+"""Curvatures up to this multiple of the lower quartile count as alike (of 1, 2 and 4 the one with narrow intervals
+there and the same ones as without where bounds are narrow)."""
 SURE = 2.0
 """Standard errors from 0 at which a curvature is known."""
 HIDDEN = 100.0

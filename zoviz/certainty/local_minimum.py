@@ -176,7 +176,7 @@ def minimum(model: LocalModel, found: Programme, active: np.ndarray) -> Minimum:
 
 
 def doubtful_bounds(model: LocalModel, found: Programme, of: Minimum, errors: float) -> np.ndarray:
-    """Return the variables held by a bound whose multiplier is less than so many standard errors, (n,) of bool."""
+    """Return the variables held by a bound whose multiplier is less than ``errors`` standard errors, (n,) of bool."""
     held, weights = np.flatnonzero(~found.free), np.append(1.0, of.y)
     rows = model.slope_rows(found.u)[held]
     slope = model.slope_at(found.u)[:, held]

@@ -49,7 +49,7 @@ class Command(ABC):
 
 
 def agreed(calls: int) -> bool:
-    """Ask a person whether a program is to be launched so many times.
+    """Ask a person whether a program is to be launched ``calls`` times.
 
     Raises
     ------

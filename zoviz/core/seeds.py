@@ -19,5 +19,5 @@ def fresh_seeds(streams: Streams, lead: tuple[int, ...]) -> np.ndarray:
 
 
 def seeds_of_points(xi: np.ndarray | None, count: int) -> np.ndarray:
-    """Return the seed of each of so many points, flat, where those of xi lead the points' axes; 0 without any."""
+    """Return the seed of each of ``count`` points, flat, where those of xi lead the points' axes; 0 without any."""
     return np.zeros(count, dtype=np.int64) if xi is None or not xi.size else np.repeat(xi.reshape(-1), count // xi.size)

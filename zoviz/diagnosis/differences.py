@@ -51,7 +51,7 @@ this factor and these roundings: that of jumps, or of an iteration that ends ear
 ALIKE = 16.0
 """Roundings by which values that repeat may differ: a vectorised sum of other points at once has another order."""
 SAME = 1.5
-"""A spacing that is at most so many times shorter than the last is not worth another round."""
+"""A spacing that is shorter than the last by at most this factor is not worth another round."""
 BASES = 4
 """Calls at the point itself for each repeat of the others, under independent noise."""
 SWEEPS = 2
@@ -211,7 +211,7 @@ class Measurement:
         return self._result(self._free)
 
     def repeats(self, count: int) -> bool:
-        """Whether values at so many points of the first round are the same when they are evaluated again."""
+        """Whether values at ``count`` points of the first round are the same when they are evaluated again."""
         points, values = self._first
         at = np.unique(np.linspace(0, len(points) - 1, min(count, len(points))).astype(int))
         once, again = values.reshape(len(points), -1)[at], evaluated(self._oracle, points[at])

@@ -12,7 +12,7 @@ from zoviz.evaluation.task_queue import TaskQueue
 
 
 class LaunchThreads:
-    """A thread for each call, so many at a time; another begins once an outcome has been read.
+    """A thread for each call, with a limit on how many are at work; the next begins once an outcome has been read.
 
     A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
     threads would go on while nobody knows yet what they have found.

@@ -98,7 +98,7 @@ class Account:
         return (self.ceiling - self.calls).astype(float)
 
     def affords(self, counts: np.ndarray) -> np.ndarray:
-        """Whether each replica's budget covers so many more calls, counts (R,) to (R,)."""
+        """Whether each replica's budget covers ``counts`` (R,) more calls, (R,) of bool."""
         return np.ones(len(counts), dtype=bool) if self.ceiling is None else self.calls + counts <= self.ceiling
 
     def keep(self, calls: int) -> None:
@@ -109,7 +109,7 @@ class Account:
             self.ceiling = self.limit
 
     def end_by(self, calls: int) -> None:
-        """Lower the budget of each replica to so many calls; a lower one stays."""
+        """Lower the budget of each replica to ``calls``; a lower one stays."""
         self.limit = self.ceiling = calls if self.limit is None else min(calls, self.limit)
 
     def begin_stage(self, limit: Array) -> None:

@@ -22,7 +22,7 @@ A run that goes on with a larger budget has made the same checks so far.
 _MORE = 4
 """Further calls where values differ: if these agree with one of the two, the other is an outlier."""
 _OUTLIERS, _CALLS_FOR_EACH = 2, 50
-"""Outliers that are taken for such at most: so many, or one for so many calls."""
+"""Values taken for outliers, at most: _OUTLIERS, or one in _CALLS_FOR_EACH calls."""
 _ROUND_OFF = 1e-12
 """Difference, relative to the values, that is no noise: sums in another order."""
 

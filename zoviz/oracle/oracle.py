@@ -290,7 +290,7 @@ class Oracle:
                 self._shared_noise = self._noise(())
 
     def affords(self, counts: np.ndarray) -> np.ndarray:
-        """Whether each replica's budget covers so many more calls, counts (R,) to (R,)."""
+        """Whether each replica's budget covers ``counts`` (R,) more calls, (R,) of bool."""
         return self.account.affords(counts)
 
     @property

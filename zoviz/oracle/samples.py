@@ -60,7 +60,7 @@ class SampleCounts:
         self._seen = np.zeros_like(self._seen)
 
     def bill(self, parts: tuple[int, ...], points: np.ndarray | int, own: bool) -> Counts:
-        """Return what asking so many points, (R,) or one number for all, makes new; nothing is counted yet.
+        """Return what a number of points, (R,) or one for all, would add; nothing is counted yet.
 
         Parameters
         ----------

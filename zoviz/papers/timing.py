@@ -41,7 +41,7 @@ def paces(
 
 
 def runtimes(data: str, milliseconds: Mapping[str, float], replicas: int, rounds: int) -> Panel:
-    """Return the drawing of what rounds of each method take, so many replicas together, from ms of a round."""
+    """Return the drawing of the seconds that rounds of each method take, for all replicas, from ms per round."""
     lines = {name: ([0.0, float(rounds)], [0.0, rounds * one / 1e3]) for name, one in milliseconds.items()}
     parts = dict.fromkeys(lines, (f"{data} / times",))
     return Panel(f"{data}: runtime, {replicas} replicas together", "round", "seconds", lines, parts=parts)

@@ -131,7 +131,7 @@ class LiveRuns:
         return next((run for run, _ in self._at_work() if run.id == id), None)
 
     def interrupt(self, seconds: float) -> list[Run]:
-        """Take no more runs, interrupt those at work, and return those that are still in a step after so many seconds.
+        """Take no more runs, interrupt those at work, and return those still in a step after ``seconds``.
 
         What is in a store then goes on from its last step with ``resume``; a run that is still in a step, from its last
         checkpoint.

@@ -218,7 +218,7 @@ class Run(RunView):
         Parameters
         ----------
         steps : int, optional
-            Take so many steps, then pause.
+            Take this number of steps, then pause.
         pause_at : int, optional
             Pause at this iteration; a fork may begin there.
         observers : iterable of RunObserver

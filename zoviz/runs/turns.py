@@ -1,4 +1,4 @@
-"""Turns at the processor: of many runs in one process so many compute at a time, in a fair order between people."""
+"""Turns at the processor: how many of a process's runs compute at a time, in a fair order between people."""
 
 from __future__ import annotations
 

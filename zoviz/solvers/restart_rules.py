@@ -10,7 +10,7 @@ NEAR, FAR = (-2.5, 0.3), (-1.5, 1.0)
 """Decimal exponents, in units of the variables, between which the distance of a start from the best point, or from the
 first start, is drawn (chosen by us)."""
 _RUN, _SHORT_RUN = 300, 3000
-"""Calls of a run: so many times n + 1, and at least so many."""
+"""Calls of a run: _RUN (n + 1), and at least _SHORT_RUN."""
 _WIDE = 1e3
 """An interval of more than this many units is not sampled uniformly."""
 _LEAST_WIDTH = 1e-12

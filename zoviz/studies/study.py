@@ -119,7 +119,7 @@ class Study(SharedSettings):
                     yield Cell(id, p, s, setting, seed)
 
     def _settings(self, problem: Problem) -> dict[str, Any]:
-        """Return the settings of a run on a problem: the calls of so many sweeps depend on its n."""
+        """Return the settings of a run on a problem: the calls of a number of sweeps depend on its n."""
         if self._sweeps is None:
             return self.settings
         return self.settings | {"calls": max(1, int(self._sweeps * (problem.domain.n + 1)))}

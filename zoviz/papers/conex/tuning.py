@@ -95,7 +95,7 @@ class TunedApplication(PairedExperiment):
         raise NotImplementedError
 
     def fresh(self, problem: Any, x: Array, count: int) -> FreshTrials:
-        """Return so many fresh trials of an answer x (n,)."""
+        """Return fresh trials of an answer x (n,)."""
         raise NotImplementedError
 
     def choices(self, method: str) -> list[Setting]:

@@ -37,12 +37,12 @@ Rounding = Callable[[Array], Array]
 
 
 def decimals(digits: int) -> Rounding:
-    """Return the rounding to so many decimals."""
+    """Return the rounding to ``digits`` decimals."""
     return lambda values: np.round(values, digits)
 
 
 def significant(digits: int, offset: float = 0.0) -> Rounding:
-    """Return the rounding of offset + value to so many significant digits."""
+    """Return the rounding of offset + value to ``digits`` significant digits."""
     return lambda values: np.array([float(f"{value + offset:.{digits - 1}e}") for value in values]) - 0.0
 
 

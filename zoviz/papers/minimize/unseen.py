@@ -263,8 +263,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     lists = {**halves(), "large": [name for name in LARGE if name.endswith(("100", "310"))]}
     parser.add_argument("--half", choices=lists, default="development", help="or own problems of 100 and 310 variables")
-    parser.add_argument("--most", type=int, help="so many of its problems, from the first; default: all")
-    parser.add_argument("--every", type=int, default=1, help="of these every so many, 3 for the 3rd, 6th, ...")
+    parser.add_argument("--most", type=int, help="the number of its problems, from the first; default: all")
+    parser.add_argument("--every", type=int, default=1, help="take every Nth of these, 3 for the 3rd, 6th, ...")
     parser.add_argument("--problems", nargs="+", help="these instead")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--budgets", nargs="+", type=int, default=BUDGETS, help="in sweeps of n + 1 calls")

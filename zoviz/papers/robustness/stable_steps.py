@@ -58,7 +58,7 @@ def plain(name: str = "ZOSPLM") -> Solver:
 
 
 def diverges(problem: Problem, factor: float, name: str = "ZOSPLM") -> bool:
-    """Return whether a run with a step of so many times the stable end at the solution diverges."""
+    """Return whether a run with ``factor`` times the largest stable step at the solution diverges."""
     first = Run(problem, plain(name), replicas=1, iterations=0, seed=1)
     first.run()
     solver, optimum, constants = plain(name), problem.known_optimum, problem.constants

@@ -187,7 +187,7 @@ class Samples(Experiment):
         "the methods of others; no experiment."
     )
     protocol = (
-        "Medians of the samples until ||v|| and the violation are at most eps at one iterate, at most so many; by the "
+        "Medians of the samples until ||v|| and the violation are at most eps at one iterate, up to a limit; by the "
         "method's own rule, and with its step and penalty times the factors that trials chose."
     )
     sizes = {

@@ -129,7 +129,7 @@ def search(method: str, rates: list[float], problem: BlackBoxAttack, seed: int, 
 
 
 def queries(problem: BlackBoxAttack, rounds: int) -> int:
-    """Return the values that ZO-SOGD asks for in so many rounds, as many in each but the first."""
+    """Return the number of values that ZO-SOGD asks for in ``rounds``, equal in each but the first."""
     first, second = (
         int(course("ZO-SOGD", 1.0, problem, 1, 0, {"iterations": count}).trace[CALLS][-1].max()) for count in (1, 2)
     )
@@ -137,7 +137,7 @@ def queries(problem: BlackBoxAttack, rounds: int) -> int:
 
 
 def figures(run: Run, rate: float) -> Figures:
-    """Return a run's outcome and its course, at so many rounds at most, for JSON."""
+    """Return a run's outcome and its course, thinned, as plain numbers for JSON."""
     one = outcome(run)
     rows = np.unique(np.linspace(0, len(run.trace[ITERATION]) - 1, POINTS).astype(int))
     out: Figures = {"rate": rate, "rounds": one.rounds, "calls": int(one.calls.max())}
@@ -348,7 +348,7 @@ def changes_are_small(data: str, measured: Measured, method: str) -> Evidence:
 
 
 def takes_similar_time(data: str, per: str, measured: Measured, method: str) -> Evidence:
-    """Test that a round, or a query, takes at most so many times as long as those of any single-level method."""
+    """Test that a round, or a query, takes a similar time as with every single-level method."""
     times: Mapping[str, float] = measured[f"{data} / times"]["milliseconds"]
 
     def cost(name: str) -> float:

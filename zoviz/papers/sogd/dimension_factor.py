@@ -68,7 +68,7 @@ class DimensionFactor(RateExperiment):
         ]
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
-        """Return the later regret in so many dimensions, n and d together."""
+        """Return the later regret where n and d together are ``horizon``."""
         size, rounds = horizon // 2, self.settings["rounds"]
         problem = CurvedBilevel(
             n=size, d=size, drift="none", sampling_noise=NOISE / size**0.5, conditioning=2.0, seed=self.seed()

@@ -107,7 +107,7 @@ class Iterations(Experiment):
         return Tuning(len(self.grid()), criterion, (TRIAL_SEED,), (REPORTED_SEED,))
 
     def measure(self, part: str) -> Figures:
-        """Return the iterations of every replica, by the rule and at the best steps, and calls of an iteration."""
+        """Return the iterations of every replica, by the rule and at the best steps, and calls per iteration."""
         size, method = part.split(" / ")
         n, limit, batch = int(size.removeprefix("n = ")), self.settings["limit"], self.settings["batch"]
         steps, replicas = self.search(method, n), self.settings["replicas"]

@@ -157,7 +157,7 @@ class Blocks(Experiment):
         return out
 
     def per_iteration(self, figures: Figures) -> float:
-        """Return the calls of an iteration of a method."""
+        """Return a method's calls per iteration."""
         return float(self.settings["calls"] / figures["iterations"])
 
     def tables(self, measured: Measured) -> list[Table]:

@@ -99,7 +99,7 @@ def grid(method: str) -> list[Steps]:
 
 
 class Course(NamedTuple):
-    """Errors (iterations + 1, R) of a run, and its calls of an iteration."""
+    """Errors (iterations + 1, R) of a run, and its calls per iteration."""
 
     errors: Array
     calls: float
@@ -199,7 +199,7 @@ class FeederCourses(Experiment):
         return Tuning(len(FACTORS), criterion, (TRIAL_SEED,), tuple(range(self.settings["instances"])))
 
     def measure(self, part: str) -> Figures:
-        """Return the errors at the end and after fewer iterations, calls of an iteration, steps and mean course."""
+        """Return the errors at the end and after fewer iterations, calls per iteration, steps and mean course."""
         schedule, iterations = PRINTED.get(part), self.budget(part)
         steps = self.search(part, iterations) if schedule is None else (schedule.step(0),) * 2
         courses = [

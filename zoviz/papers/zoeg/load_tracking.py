@@ -157,7 +157,7 @@ class LoadTrackingTable(Trials):
     subject = "Every solver and every peer by default parameters on load tracking"
     protocol = (
         f"Noise of {share(NOISE_SHARE)} of f* and {NOISE_KILOWATTS:g} kW; medians over replicas, and how many of them. "
-        f"A method has so many seconds for all its replicas together."
+        f"The seconds of a method are for all its replicas together."
     )
     sizes: ClassVar = {
         "quick": {

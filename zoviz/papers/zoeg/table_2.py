@@ -198,7 +198,7 @@ class Evaluations(Experiment):
             printed = ", ".join(f"{count:g}" for count in PAPER[int(block)])
             note = (
                 f"The paper's lines join the levels of error and violation at the printed evaluations, {printed}, over "
-                f"the {per} that it counts in an iteration."
+                f"the {per} that it counts per iteration."
             )
             lines = tuple(references)
             out.append(Live(f"ZOBCEG, {part}", problem, solver, settings, (part,), lines, ITERATION, True, note))

@@ -39,8 +39,8 @@ class FairClassification(LinearlyConstrained):
     ``covariance``, the left side of the bound, and, with P the shares of each group that are classified as +1,
     ``p_rule``, the lesser of P(+|z=0) / P(+|z=1) and its inverse, and ``parity_difference``, |P(+|z=1) - P(+|z=0)|.
 
-    With ``test_share``, so many people are left out of the N, by a split that ``split_seed`` draws; ``test_accuracy``
-    is theirs then, and so are P. With ``label_noise``, so many of the N have the wrong label, and nobody left out.
+    With ``test_share``, that share of the N people is left out, by a split that ``split_seed`` draws; ``test_accuracy``
+    is theirs then, and so are P. With ``label_noise``, that share of the N, and nobody left out, has the wrong label.
 
     Notes
     -----

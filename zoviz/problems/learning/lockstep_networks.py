@@ -14,7 +14,7 @@ from zoviz.problems.learning.images import CLASSES
 Single = NDArray[np.float32]
 Coins = NDArray[np.uint16]
 _SIDES = 65_536
-"""Values of a coin: a share of units to leave out is met to a part in so many, by a quarter of a number's bits."""
+"""Values of a coin, by a quarter of a number's bits: a share of units to leave out is met to one part in _SIDES."""
 _AHEAD = 10
 """Steps for which random numbers are drawn at once."""
 _FIRST = 4

@@ -57,7 +57,7 @@ class BlackBox(Simulation):
         inside on; or the names of those of which it holds (h1, h2 ... where they have none). SciPy's forms say the same
         by ``keep_feasible=True``.
     workers : int, executor or map-like callable, optional
-        Who evaluates the points of a batch in parallel: so many processes (-1: one per core), anything with
+        Who evaluates the points of a batch in parallel: a number of processes (-1: one per core), anything with
         ``submit`` (``concurrent.futures``; Dask's ``client.get_executor()``), or anything called as ``map`` is.
     timeout : float, optional
         Seconds after which a call is given up, its process ended, and the point counted as failed.

@@ -139,7 +139,7 @@ _CURVED = 0.01
 _SHORTEST, _LONGEST = 0.5, 10.0
 """Lengths of an interval, in units of the middle one's, beyond which none is stretched or shrunk."""
 _BUDGET = 10
-"""Budgets that cover so many measurements along every coordinate pay for one."""
+"""A budget that covers this number of measurements along every coordinate pays for one."""
 
 
 def present(

@@ -25,10 +25,10 @@ _REST, _ANSWER = 0.7, 0.2
 writing."""
 
 _SHARE = 50.0
-"""A state is not asked for before so many times its own cost has gone by: recording takes at most 2% of the worker."""
+"""No state is requested before this multiple of its cost has gone by: recording takes at most 2% of the worker."""
 
 _SHARE_OF_ALL = 20.0
-"""Nor is anything written, but a change or a pause, before so many times what writing costs times the number of runs
+"""Nor is anything written, but a change or a pause, before this multiple of what writing costs times the number of runs
 that are recorded has gone by: all runs of a process together take a twentieth of a processor. One run's interval is
 not touched by that; of thirty runs at once each is written every few seconds."""
 _LONGEST = rows.SILENCE / 3

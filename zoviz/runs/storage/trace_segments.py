@@ -14,7 +14,7 @@ from zoviz.runs.engine.trace import Snapshot, Trace, belonging
 from zoviz.runs.storage.schema import sealed
 
 _GARBAGE = 2
-"""A trace is written anew once its segments hold so many times its capacity, most of them thinned rows."""
+"""A trace is written anew once its segments hold this multiple of its capacity, most of them thinned rows."""
 
 
 class Place(NamedTuple):

@@ -14,7 +14,7 @@ class ALConstants:
     shortest: float = 1e-12  # fraction of a direction below which the search has failed
     first_move: float = 0.1  # length of the first step, relative to max(1, |x|)
     wider: float = 10.0  # how much longer than the one before a step may be
-    unbounded: float = 1e10  # an augmented Lagrangian below minus so many first lengths has no minimum
+    unbounded: float = 1e10  # an augmented Lagrangian below minus this number of first lengths has no minimum
 
     # Multipliers and penalty, in equilibrated units
     penalty_share: float = 10.0  # the first penalty: times the objective's slope at the violation, or slack, at first

@@ -27,7 +27,7 @@ _STAGES, _LEAST_PATIENCE = 14, 6
 _BACK = 1.5
 """A step back from outside, over the one after which a linear constraint would be 0 (chosen by us)."""
 _FAR = 10.0
-"""Slopes are compared between points at least so many radii apart: nearer ones differ by their errors."""
+"""Slopes are compared between points at least this number of radii apart: nearer ones differ by their errors."""
 _ALIKE = 1e-6
 """Slopes that differ by this share are the same: a curvature of round-off would shorten steps by its root."""
 _ROOM = 10.0

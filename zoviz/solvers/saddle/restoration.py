@@ -8,7 +8,7 @@ While a replica restores feasibility its primal steps are Polyak's for the viola
 with the gradient from the very probes that the method would have made, so that an iteration costs what it always does
 and no replica waits for another. Multipliers stay as they are: a violation that takes many iterations to remove would
 wind them up, and they would throw the iterates to the other side for as long. It ends where the violation is gone, or a
-millionth of what it was, as equations never quite lose it, or where so many iterations took no tenth off it.
+millionth of what it was, as equations never quite lose it, or where ten iterations took no tenth off it.
 
 It begins again where in 20 iterations of the method itself a violation that is large beside the largest so far stood
 still, to a tenth: a Lagrangian that is not convex may be least far outside, where multipliers grow without effect.

@@ -23,7 +23,7 @@ from zoviz.solvers.theory import Info, Target
 _PRIMAL_SHARE = 1.5
 """The primal step times L: below 2, from which on a quadratic diverges (chosen by us)."""
 _MODERATE, _LARGEST, _BENT = 0.25, 2.0, 2.0
-"""Size of the multipliers that L_h is weighed with: moderate ones; at most so many and in proportion 2 (L_h / L_f - 1)
+"""Size of the multipliers that weigh L_h: _MODERATE; in proportion _BENT (L_h / L_f - 1), at most _LARGEST,
 where the constraint bends more than the objective (chosen by us, on small QCQPs that were thrown out else)."""
 _MODULUS_SHARE = 0.25
 """Share of L_f that stands in for twice the weak convexity where that is unknown (chosen by us)."""

@@ -202,7 +202,7 @@ class Misfit(NamedTuple):
         relevant: np.ndarray,
         false_alarm: float,
     ) -> Misfit:
-        """Compare means (1 + m,) of so many calls with the prediction, in the outputs that are relevant, (1 + m,).
+        """Compare means (1 + m,) of calls with the prediction, in the relevant outputs (1 + m,).
 
         The point is the one that promises the most: where slopes have errors it is the one that gains by all of them,
         and the prediction there is off by sqrt(n) standard errors. So these are multiplied by the factor that makes a

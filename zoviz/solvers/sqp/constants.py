@@ -15,7 +15,7 @@ class SQPConstants:
     # Without noise: the trust region and the ends of a run
     sufficient: float = 1e-3  # the least ratio of actual decrease to that by the slope of an accepted step (Armijo)
     retreats: int = 8  # shorter steps along a refused one
-    room: float = 4.0  # a region that shrinks holds so many times the step that was accepted
+    room: float = 4.0  # a region that shrinks keeps this multiple of the accepted step
     good: float = 0.7  # it grows where an accepted whole step took as much of it,
     growth: float = 2.5  # by this factor
     corrected: float = 0.25  # ratio of actual to predicted decrease below which a second-order correction is tried
@@ -24,7 +24,7 @@ class SQPConstants:
     small_radius: float = 1e-9
     large_radius: float = 1e4
     flat: float = 1e-14  # a predicted decrease relative to max(1, |phi|) below which a run has come to its end
-    stalled: int = 6  # so many accepted steps in a row
+    stalled: int = 6  # accepted steps in a row
     tiny_decrease: float = 1e-10  # of so small a relative decrease end a run too
     restored: float = 1e-9  # the violation at which a restoration ends
     polishing_radius: float = 1e-2  # the least radius of a run's second, finer part
@@ -53,7 +53,7 @@ class SQPConstants:
     past_radius: float = 0.03  # the least first radius: points of differences lie closer together
     past_kept: float = 0.25  # ratio of actual to promised decrease below which a step is a miss
     past_price: float = 10.0  # the least of violations over f, each in units of its spread
-    past_misses: int = 2  # so many in a row end them; one does where a fresh call gave other values
+    past_misses: int = 2  # in a row that end them; one does where a fresh call gave other values
     past_growth: float = 3.0  # of the radius after a good step,
     past_shrink: float = 0.4  # and after a miss
     past_sweeps: int = 60  # of n + 1 calls that a first run from there may take, before one from the own start
@@ -79,7 +79,7 @@ class SQPConstants:
     first_radius: float = 0.25
     several_starts: int = 300  # sweeps of n + 1 calls from which on coarse descents from several starts pay
     most_starts: int = 7  # coarse descents at most
-    noise_end: int = 6  # so many steps more that noise limited than that made progress end it; the main one, too
+    noise_end: int = 6  # steps limited by noise in excess of those with progress that end it; the main one, too
     first_sweeps: int = 400  # that the first coarse descent may take,
     other_sweeps: int = 120  # and another one
     ahead: float = 1.5  # points of later batches for each worker, where calls are parallel,
@@ -89,8 +89,8 @@ class SQPConstants:
 
     # Under noise: the archive, and rows that are equalities
     capacity: int = 1500  # points at most,
-    capacity_per_variable: int = 12  # or so many per variable
-    failure: float = 1e12  # a value beyond so many times those at the start, or 1, is no data
+    capacity_per_variable: int = 12  # or this number per variable
+    failure: float = 1e12  # a value beyond this multiple of those at the start, or of 1, is no data
     paired_every: int = 10  # steps after which pairs are searched for
     pair_points: int = 300  # the newest ones that the search is on
     pair_far: float = 5.0  # of the sum of two rows, in standard deviations, the largest
@@ -102,12 +102,12 @@ class SQPConstants:
     again_spread: float = 4.0  # and standard errors of it
 
     # Under noise: the models
-    within: float = 2.0  # points within so many radii serve a fit;
-    farthest: float = 20.0  # where they are too few, the nearest up to so many
+    within: float = 2.0  # points within this number of radii serve a fit;
+    farthest: float = 20.0  # where they are too few, the nearest up to this number
     fit_points: int = 320  # at most, up to 15 variables,
     fit_points_large: int = 420  # beyond,
-    fit_points_per_variable: int = 6  # or so many per variable
-    refreshed: int = 6  # every so many fits all magnitudes are tried,
+    fit_points_per_variable: int = 6  # or this number per variable
+    refreshed: int = 6  # fits between two that try all magnitudes,
     refreshed_up_to: int = 60  # and with so few points; else those that served last
     curvatures: tuple[float, ...] = (0.03, 0.3, 3.0, 30.0, 300.0, 3e3, 3e4)  # prior sds, in units of the noise
     biases: tuple[float, ...] = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)  # of the error at |u| = 1, as |u|^3
@@ -137,7 +137,7 @@ class SQPConstants:
     widest_radius: float = 50.0
     nearby: float = 1.3  # radii within which a point counts for the next design
     hidden: float = 0.5  # quadratic part, in standard deviations, below which a smaller design would show no more
-    pushes: int = 3  # so many accepted steps in turn,
+    pushes: int = 3  # accepted steps in turn,
     at_border: float = 0.9  # each this share of the way to the border, to one side, stretch a variable's length
     stretch: float = 2.0  # by this factor, where the radius grows no more; a change of direction undoes it
     longest: float = 1e6  # first lengths at most
@@ -145,10 +145,10 @@ class SQPConstants:
     # Under noise: the race
     sure: float = 2.0  # standard errors by which a point must be feasible to count as such, or worse to be dropped
     proof: float = 3.0  # and by which it must violate to count as infeasible: several rows are judged several times
-    as_well_known: float = 2.0  # an equality known so many times worse than at another candidate counts as violated
+    as_well_known: float = 2.0  # an equality known worse by this factor than at another candidate counts as violated
     at_odds: float = 4.0  # standard deviations between model and calls from which on the model does not count there
     race_radius: float = 0.7  # the part of the trust region in which the models are trusted to the end
-    backed_off: tuple[float, ...] = (0.33, 1.0, 2.0)  # candidates: with so many times the usual back-off
+    backed_off: tuple[float, ...] = (0.33, 1.0, 2.0)  # candidates: with these multiples of the usual back-off
     more_caution: float = 2.0  # where none is confirmed: the next ones' back-off; where all violate: the radius
     inside: float = 3.0  # standard errors by which constraints hold at an answer of last resort
     beyond: float = 1.1  # times the errors by which a compromise must hold, it is to hold where a batch shares noise

@@ -11,7 +11,7 @@ from zoviz.solvers.sqp.constants import SQPConstants
 from zoviz.solvers.sqp.elastic_qp import Linearisation, solve
 
 _NEIGHBOURS = 4
-"""The nearest points of either kind that tell the wall: so many, and two for each variable."""
+"""The nearest points of either kind that define the wall: this number, and two for each variable."""
 _KEPT = 400
 """Points of either kind that are kept, the newest."""
 _MORE_OFTEN = 3.0

@@ -18,9 +18,9 @@ _LEFT, _LEFT_SMOOTH = 0.9, 0.7
 _CURVATURE, _CHANGE = 1.0, 0.5
 """A row's curvature before any is seen, over its slope per unit length, and the share of its slopes that may change."""
 _SOONER = 0.1
-"""What each further point leaves of these, if it is farther away than"""
+"""What each further point leaves of these, if it is farther away than _FAR."""
 _FAR = 1e-3
-"""so many unit lengths."""
+"""Unit lengths."""
 _REACH, _FARTHER = 0.05, 10.0
 """How far the first step goes, in unit lengths, and how many times as far as any so far a later one may."""
 _ROUND_OFF = 8.0 * 2.0**-52

@@ -10,7 +10,7 @@ import numpy as np
 from zoviz.core.types import Array
 
 _CUT, _CUTS = 0.7, 12
-"""A way is cut by this factor until its end is inside, at most so many times."""
+"""A way is cut by the factor _CUT until its end is inside, at most _CUTS times."""
 
 
 class KeptRows(NamedTuple):

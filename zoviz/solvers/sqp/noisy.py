@@ -266,7 +266,7 @@ class Noisy:
         return np.concatenate([known, new])
 
     def _due(self, most: int, context: StepContext) -> Array:
-        """Return up to so many of the points ahead, (k, n), for the present batch: the calls left are without these."""
+        """Return at most ``most`` of the points ahead, (k, n), for this batch: the calls left do not include them."""
         due, self.ahead = self.ahead[:most], self.ahead[most:]
         context.left += len(due)
         return due

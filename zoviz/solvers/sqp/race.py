@@ -139,7 +139,7 @@ class Race(NamedTuple):
     def calls(self, left: int, parallel: int = 1) -> Array:
         """Return the points (q, n) of a race's next round: half of the calls left, shared among the live candidates.
 
-        Where so many calls are ``parallel``, they are at least two for each worker, and all where fewer would be left
+        Where ``parallel`` calls run at once, they are at least two for each worker, and all where fewer would be left
         than there are workers: each round waits for its slowest call.
         """
         alive = np.flatnonzero(self.alive)
@@ -302,7 +302,7 @@ def again(
     back_off: float,
     left: int,
 ) -> Race:
-    """Return the race that follows one that is over, with so many calls left.
+    """Return the race that follows one that is over, with ``left`` calls.
 
     Its models know all calls so far, and the compromise takes part. Where no candidate was confirmed, minimisers are
     backed off farther; where all candidates surely violate, the trust region grows, too, and the point of the archive

@@ -270,7 +270,7 @@ class Model:
         return np.sqrt(variance) * self.noise
 
     def upper(self, u: Array, errors: float) -> Array:
-        """Return the outputs at u (n,) plus so many standard errors, of the model's own error, too, (1 + m,)."""
+        """Return the outputs at u (n,) plus ``errors`` standard errors, with the model's own error, (1 + m,)."""
         unsure = self.standard_error(u) + self.bias * self.noise * np.abs(u).max() ** 3
         return np.asarray(self.value(u) + errors * unsure)
 

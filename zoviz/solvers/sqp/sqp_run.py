@@ -152,7 +152,7 @@ class SQPRun:
         return Linearisation(self.hessian, gradient, jacobian, value, lower, upper, self._balls(space, len(value)))
 
     def _balls(self, space: Space, rows: int) -> Balls | None:
-        """Return the curvatures of the rows that are kept, in units of ``size``, among so many rows."""
+        """Return the curvatures of the rows that are kept, in units of ``size``, among ``rows`` rows."""
         if self.interior is None:
             return None
         kept, bend = self.interior.rows, np.full(rows, np.nan)

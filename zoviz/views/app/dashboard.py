@@ -423,7 +423,7 @@ class Dashboard(pn.viewable.Viewer):
         return whole
 
     def _update_beside(self, run: Run | None, seconds: float) -> bool:
-        """Update what stands beside the plots until so many seconds have gone; return whether all was."""
+        """Update what stands beside the plots, for at most ``seconds``; return whether all was updated."""
         begun = time.monotonic()
         for done in range(1, len(self.updates) + 1):
             self.updates[0](run)

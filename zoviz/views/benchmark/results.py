@@ -245,7 +245,7 @@ class BenchmarkResults(param.Parameterized):
         self._pick_step(what, runs, f"{len(runs)} runs: {listed}")
 
     def _pick_targets(self, what: str, runs: list[tuple[str, int]]) -> None:
-        """Name the problems of which a target was reached in so many calls."""
+        """Name the problems whose target was reached in the number of calls picked."""
         listed = ", ".join(list(dict.fromkeys(problem for problem, _ in runs))[:_LISTED])
         self._pick_step(what, runs, f"{len(runs)} targets of {listed}")
 

@@ -68,7 +68,7 @@ def columns_of(labels: Sequence[str]) -> int:
 
 
 def legend_above(fig: Any, columns: int | str = "auto", spacing: int = 10) -> None:
-    """Move the legend of a figure above it, in a row, or in so many columns, with so many pixels between entries."""
+    """Move the legend of a figure above it, in a row or in ``columns``, with ``spacing`` pixels between entries."""
     legend = fig.legend[0]
     legend.ncols = columns
     legend.orientation, legend.location, legend.padding = "horizontal", "left", 0

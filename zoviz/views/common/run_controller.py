@@ -184,7 +184,7 @@ class RunController(param.Parameterized):
         Parameters
         ----------
         steps : int, optional
-            Pause after so many iterations.
+            Pause after this number of iterations.
         references : tuple of Reference
             A paper's numbers that stand beside it on the plots.
         """

@@ -133,7 +133,7 @@ def muted_html(sentence: str) -> str:
 
 
 def scrolling_html(content: str, name: str, height: int = 0) -> str:
-    """Return HTML in a region that scrolls, by keys too, where it is too wide, or higher than so many pixels."""
+    """Return HTML in a region that scrolls, by keys too, where it is too wide, or higher than ``height`` pixels."""
     look = "overflow: auto" + f"; max-height: {height}px" * bool(height)
     return f"<div role='region' aria-label='{html.escape(name)}' tabindex='0' style='{look}'>{content}</div>"
 

@@ -84,7 +84,7 @@ class Offer(NamedTuple, Generic[_Outcome]):
 
 
 def price(run: Run, least: int, most: int) -> str:
-    """Return the sentence on what so many calls cost, with the seconds that they take at a run's own pace."""
+    """Return the sentence on what ``least`` to ``most`` calls cost, in seconds at the run's own pace."""
     progress = run.progress
     pace = progress.seconds / max(progress.calls * run.replicas, 1)
     calls = f"{least:,}" if least == most else f"{least:,}–{most:,}"

@@ -276,7 +276,7 @@ class PlotView(param.Parameterized):
         self.figure.yaxis[0].major_label_overrides = {} if strip is None else {strip.tick: "0"}
 
     def fits(self, problems: int) -> bool:
-        """Return whether the plot is for runs of so many problems."""
+        """Return whether the plot suits runs of this number of problems."""
         return self.comparison == "any" or (self.comparison == "several problems") == (problems > 1)
 
     def needed(self, keys: Collection[str], problems: int = 1) -> bool:

@@ -329,7 +329,7 @@ class Board(pn.viewable.Viewer):
             view.arrange(styles if view.fits(problems) else {}, self.runs_shown.references)
 
     def _dress(self, entry: ShownRun, snapshot: Snapshot, most: int | None) -> None:
-        """Make a run's lines on every plot that has none of its columns yet, or on so many of these at most."""
+        """Make a run's lines on every plot that has none of its columns yet, or on at most ``most`` of these."""
         drawing, columns = self._drawings[entry.key], snapshot.columns
         if self._has_new_columns(entry.key, snapshot):
             drawing.columns, drawing.views_to_come = frozenset(columns), list(self.views)

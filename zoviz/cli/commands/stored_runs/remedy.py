@@ -23,7 +23,7 @@ class _Remedy(Command):
     operands = "ID "
     examples = """  zoviz remedy 3f2a                 fork it for each remedy and once without, and say what is better
   zoviz remedy 3f2a --name          only name the remedies, with the calls that trying them takes
-  zoviz remedy 3f2a --calls 5000    follow each fork for so many calls of a replica
+  zoviz remedy 3f2a --calls 5000    follow each fork for 5000 calls per replica
 The forks are stored: continue the best one with zoviz fork."""
 
     def arguments(self, parser: CommandParser) -> None:
