@@ -26,7 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.minimize.watched import Watched, ended
+from zoviz.papers.minimize.watched import Watched, ended, six_digits
 from zoviz.problems.coco.bbob_constrained import FUNCTIONS, BBOBConstrained
 from zoviz.studies.experiment import Figures
 from zoviz.studies.trials import Row, Trials, across
@@ -86,10 +86,10 @@ class Coco(Trials):
         own, sizes = watched(problem, noise, seed)
         answer, spent, _, _ = ended(own, method, calls * dimension, seed, SECONDS.get(method), FEASIBLE)
         if not noise:
-            return {"gap": _six_digits(own.gap), "spent": spent}
+            return {"gap": six_digits(own.gap), "spent": spent}
         gap = answer.gap if answer.violation <= FEASIBLE else np.inf
         loss = max(answer.gap / sizes[0], answer.violation / sizes[1])
-        return {"gap": _six_digits(gap), "loss": _six_digits(loss), "spent": spent}
+        return {"gap": six_digits(gap), "loss": six_digits(loss), "spent": spent}
 
     def cells(self, rows: Sequence[Row]) -> dict[str, str]:
         return across(rows, "method", summary)
@@ -101,7 +101,3 @@ def summary(rows: Sequence[Row]) -> str:
     share = (gaps[:, None] <= TARGETS).mean()
     losses, levels = (np.array([one["loss"] for one in rows]), LOST) if rows[0]["noise"] else (gaps, SOLVED)
     return f"{share:.3f}; {'/'.join(str((losses <= level).sum()) for level in levels)} of {len(rows)}"
-
-
-def _six_digits(number: float) -> float:
-    return float(f"{number:.6g}")

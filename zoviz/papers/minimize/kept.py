@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from zoviz.papers.minimize.coco import FEASIBLE, watched
-from zoviz.papers.minimize.watched import ended
+from zoviz.papers.minimize.watched import ended, six_digits
 from zoviz.problems.coco.bbob_constrained import FUNCTIONS, BBOBConstrained
 from zoviz.studies.experiment import Figures
 from zoviz.studies.trials import Row, Trials, across
@@ -61,7 +61,7 @@ class Kept(Trials):
         answer = ended(own, name, calls, seed, SECONDS, FEASIBLE, keep).answer
         loss = min(answer.gap / sizes[0], 1.0) if answer.violation <= FEASIBLE else 1.0
         return {
-            "loss": float(f"{loss:.6g}"),
+            "loss": six_digits(loss),
             "spent": len(own.outside),
             "outside": sum(own.outside),
             "later": sum(own.outside[dimension + 1 :]),

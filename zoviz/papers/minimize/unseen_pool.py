@@ -5,8 +5,8 @@ objective, and values at the start that take less than 2 ms. Of variants of one 
 bound or the form of one row, the first by name counts.
 
 ``optima`` are the lowest values of points, feasible to 1e-6, that were met off the books: by SLSQP and trust-constr
-with exact gradients from the start and from random points (``classics.best_known``), and, with ``unseen
---references``, by any method in its runs without noise.
+with exact gradients from the start and four random points (``classics.best_known``), and by any method of the study in
+its runs without noise.
 """
 
 from __future__ import annotations

@@ -16,14 +16,13 @@ from zoviz.problems.base import Problem
 
 
 class Worth(NamedTuple):
-    """What a point is worth without noise: its gap, its largest violation, both scaled, and f; infinite outside."""
+    """What a point is worth without noise: its gap and its largest violation, both scaled; infinite outside."""
 
     gap: float
     violation: float
-    f: float
 
 
-NOTHING = Worth(np.inf, np.inf, np.inf)
+NOTHING = Worth(np.inf, np.inf)
 
 
 class Watched:
@@ -49,8 +48,6 @@ class Watched:
     ----------
     gap : float
         The least gap of a feasible point so far.
-    best : float
-        The lowest f so far of a point feasible to 1e-6.
     outside : list of bool
         Of every call so far whether some h was above 0.
     """
@@ -68,7 +65,7 @@ class Watched:
     ) -> None:
         self.problem, self._box, self.x0, self._optimum = problem, box, x0, optimum
         self._sizes, self._feasible, self._noise, self._rng = sizes, feasible, noise, np.random.default_rng(seed)
-        self.gap, self.best = np.inf, np.inf
+        self.gap = np.inf
         self.outside: list[bool] = []
 
     def worth(self, x: Array) -> Worth:
@@ -79,7 +76,7 @@ class Watched:
         if not (np.isfinite(values).all() and self._box.contains(x, 1e-9).all()):
             return NOTHING
         violation = float((values[1:] / self._sizes[1:]).max(initial=0.0))
-        return Worth(float((values[0] - self._optimum) / self._sizes[0]), violation, float(values[0]))
+        return Worth(float((values[0] - self._optimum) / self._sizes[0]), violation)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Return noisy f and h (m,) at x (n,), and record the true ones."""
@@ -88,8 +85,6 @@ class Watched:
         self.outside.append(own.violation > 0.0)
         if own.violation <= self._feasible:
             self.gap = min(self.gap, own.gap)
-        if own.violation <= 1e-6:
-            self.best = min(self.best, own.f)
         if self._noise.any():
             values = values + self._noise * self._rng.standard_normal(len(values))
         return float(values[0]), values[1:]
@@ -144,6 +139,11 @@ def ended(
             return Ending(NOTHING, 0, time.perf_counter() - start, words)
     words = f"{result.method} {result.message}"[:120]
     return Ending(watched.worth(result.x), int(result.calls), time.perf_counter() - start, words)
+
+
+def six_digits(number: float) -> float:
+    """Return a figure as records hold it."""
+    return float(f"{number:.6g}")
 
 
 def _values(problem: Problem, x: Array) -> Array:

@@ -152,8 +152,8 @@ A method is at hand if a solver of this name is found and ``accepts`` the proble
 where that library is not installed. The last row applies to everything. How long a call takes is not asked: the same
 call of ``minimize`` would give other results on another day.
 
-Without noise: ``python -m zoviz.papers.minimize.unseen``, 48 problems of the development half, of 2 to 20 variables,
-returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
+Without noise: ``zoviz reproduce minimize-unseen-development``, 48 problems of 2 to 20 variables, returned points that
+are feasible / solved to 1e-1 / 1e-2 / 1e-3.
 
 - 10 sweeps: COBYLA for a quarter of the calls, then ZOSQP, 43 / 36 / 32 / 27; ZOSQP alone 42 / 35 / 32 / 29.
 - 20 sweeps: COBYLA for a quarter, then ZOSQP, 46 / 42 / 42 / 39; ZOSQP alone 47 / 40 / 38 / 35, COBYLA 46 / 41 / 39 /
@@ -166,15 +166,14 @@ returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
 On the nine boxes of ``hidden_scales`` with 5000 calls, which were looked at while these methods were made, ZOSQP and
 AL-SPG before it solve 9, AL-SPG alone 8: one box has many local solutions.
 
-With 100 and 310 variables, ``python -m zoviz.papers.minimize.unseen --half large``, 25 sweeps, returned gaps over
-1 + |f*| on load tracking, conex's and splm's quadratic programmes: ZOSQP below 1e-7 on the first two, 4e-4 and 2e-3 on
-the third; in a portfolio with COBYLA 1e-2 and 2e-2 there, and minutes of computing; SLSQP 1e-5, 2e-6, and a violation,
-1e-2; trust-constr 2e-3, 8e-6, 0.6 and a violation; AL-SPG 2e-2 and worse.
+With 100 and 310 variables, ``zoviz reproduce minimize-unseen-large``, 25 sweeps, returned gaps over 1 + |f*| on load
+tracking, conex's and splm's quadratic programmes: ZOSQP below 1e-7 on the first two, 4e-4 and 2e-3 on the third; in a
+portfolio with COBYLA 1e-2 and 2e-2 there, and minutes of computing; SLSQP 1e-5, 2e-6, and a violation, 1e-2;
+trust-constr 2e-3, 8e-6, 0.6 and a violation; AL-SPG 2e-2 and worse.
 
-With noise: ``python -m zoviz.papers.minimize.unseen``, the development half, ZOSQP with 1000 sweeps, at 1e-3 asked
-for 48 / 47 / 47 / 46 and returned 47 / 47 / 47 / 44, at 1e-2 46 / 44 / 42 / 38 and 41 / 40 / 37 / 27. With many
-variables, ``unseen --problems``, returned gaps over 1 + |f*| (- where x is not feasible) at 1e-3 and at 1e-2, one
-seed:
+With noise: ``zoviz reproduce minimize-unseen-development``, ZOSQP with 1000 sweeps, at 1e-3 asked for 48 / 47 / 47 / 46
+and returned 47 / 47 / 47 / 44, at 1e-2 46 / 44 / 42 / 38 and 41 / 40 / 37 / 27. With many variables,
+``minimize-unseen-large``, returned gaps over 1 + |f*| (- where x is not feasible) at 1e-3 and at 1e-2, one seed:
 
 - 120 sweeps. LoadTracking70: ZOSQP 6e-5, 4e-2, ZOBCEG 4e-3, 3e-2; LoadTracking100: 4e-4, 3e-2 and 3e-3, 5e-2;
   LoadTracking200: 7e-4, 7e-2 and -, 1e-1. ConexQCQP70: 3e-3, 2e-2 and 2e-1, 2e-1; ConexQCQP100: 2e-3, 3e-2 and 2e-1,
@@ -185,8 +184,8 @@ seed:
   trust-constr 4e-1, 4e-1, ZO-SPLM 7e-1, 7e-1. NonconvexQCQP70: none is feasible; ZOSQP violates by 0.01 and 0.04 in
   units of order 1, the others by 0.3 and more.
 
-ZOSQP's models, of n^2 numbers, take some milliseconds a call up to 300 variables. Beyond, ``python -m
-zoviz.papers.minimize.method_choice``, geometric means of losses over the smallest, from 20 variables on, 100 sweeps:
+ZOSQP's models, of n^2 numbers, take some milliseconds a call up to 300 variables. Beyond, ``zoviz
+reproduce minimize-method-choice``, geometric means of losses over the smallest, from 20 variables on, 100 sweeps:
 ZOBCEG 1.3, ZOCEG 1.4, ZO-SPLM 1.9; another takes what is left of the calls where it diverges.
 """
 
