@@ -56,6 +56,12 @@ def test_what_an_address_should_not_say_is_left_out_and_told() -> None:
     assert form.settings.seed == 3 and form.picker.solver.primal_step is None and form.picker.problem.n == 50
 
 
+def test_a_misspelt_parameter_is_named_with_what_is_near() -> None:
+    complaints = apply_query(RunForm(), "?problem=Nonconvex+QCQP&solver=ZO-SPLM&solver.primal_stp=1&utm_source=mail")
+    assert len(complaints) == 1
+    assert complaints[0].startswith("solver.primal_stp in the address is ignored: did you mean solver.primal_step")
+
+
 @pytest.mark.parametrize("made", [False, True], ids=["a new page", "a page with the room"])
 def test_a_page_opens_the_experiment_that_its_address_names(made: bool) -> None:
     """The room is made after the address is read, once the page stands."""

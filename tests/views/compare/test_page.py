@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from zoviz import Run
-from zoviz.benchmark.run_comparison import BEST_GAP, FINAL_GAP
+from zoviz.benchmark.run_comparison import BEST_GAP, BEST_OBJECTIVE, FINAL_GAP
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG
 from zoviz.views.app.dashboard import Dashboard
@@ -52,10 +52,16 @@ def test_runs_stand_side_by_side_with_what_differs(page: ComparePage) -> None:
     assert page.differences.object.count("<div>") == 3
 
 
+def test_objectives_that_differ_in_the_fifth_digit_are_told_apart(page: ComparePage) -> None:
+    one = page.runs[0]
+    one.measures[BEST_OBJECTIVE] = np.full(10, 5885.332773)
+    assert measure_html(one, BEST_OBJECTIVE) == "5885.333"
+
+
 def test_a_gap_below_zero_is_said_to_be_one(page: ComparePage) -> None:
     one = page.runs[0]._replace(below=3)
     one.measures[BEST_GAP] = np.zeros(10)
-    assert measure_html(one, BEST_GAP) == "0<small>3 of 10 below f*, by tolerance</small>"
+    assert measure_html(one, BEST_GAP) == "0<small class='words'>3 of 10 below f*, by tolerance</small>"
     assert measure_html(one._replace(below=0), BEST_GAP) == "0" and "below" not in measure_html(one, FINAL_GAP)
 
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import param
 
-from zoviz.core.errors import ZovizError
+from zoviz.core.errors import ZovizError, suggestion
 from zoviz.core.registry import key
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
@@ -149,13 +149,18 @@ def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
             solver = None
     own = picker.solver if solver is None else picker.solvers[solver]
     complaints += _set_kinds(picker, own, values, afresh)
+    known = {f"solver.{name}" for name, *_ in _kinds(own)}
     for prefix, owner, defaults in list(_owners(picker.problem, own, form.settings)):
+        known |= {f"{prefix}{name}" for name in defaults}
         for name, default in defaults.items():
             text = values.get(f"{prefix}{name}")
             if text is not None:
                 complaints += _set(owner, name, text)
             elif afresh:
                 owner.param.update({name: default})
+    if not complaints:  # else its parameters may be those of what cannot be had
+        named = [name for name in values if name.startswith(("problem.", "solver.", "run.")) and name not in known]
+        complaints += [f"{name} in the address is ignored: {suggestion(name, known, 'known are')}" for name in named]
     return complaints
 
 

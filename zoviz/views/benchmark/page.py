@@ -130,7 +130,9 @@ class BenchmarkPage(pn.viewable.Viewer):
         }
         self.sentence, self.progress = note(""), pn.pane.HTML("", margin=(4, 10))
         self.hint = pn.Column(
-            note(_EMPTY), text_button("Start an example study", self.start_example, first=True), margin=(8, 0)
+            note(_EMPTY),
+            text_button("Start an example study", self.start_example, first=True, margin=(4, 10)),
+            margin=(8, 0),
         )
         self.picked = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
         self.show_button = text_button("Put on the plots", self.put_on_plots, visible=False)

@@ -46,8 +46,10 @@ def measure_html(run: ComparedRun, measure: str) -> str:
     """Return a measure of a run as HTML, and below it how many replicas' best point lies below f*; "" without it."""
     if measure not in run.measures:
         return ""
-    below = f"<small>{run.below} of {len(run.measures[measure])} below f*, by tolerance</small>" if run.below else ""
-    spread = spread_html(run.quartiles(measure), ",.0f" if measure == CALLS else ".3g")
+    of = len(run.measures[measure])
+    below = f"<small class='words'>{run.below} of {of} below f*, by tolerance</small>" if run.below else ""
+    form = ",.0f" if measure == CALLS else ".7g" if measure in SIGNED else ".3g"  # objectives differ by little
+    spread = spread_html(run.quartiles(measure), form)
     return spread + (below if measure == BEST_GAP else "")
 
 

@@ -14,8 +14,11 @@ table.zoviz-compare {border-collapse: collapse; font-size: 13px; font-variant-nu
 .zoviz-compare td {padding: 4px 14px 4px 0; vertical-align: top; white-space: nowrap}
 .zoviz-compare td.text {white-space: normal; min-width: 190px; overflow-wrap: anywhere}
 .zoviz-compare tr + tr td {border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
-.zoviz-compare .number {text-align: right; white-space: nowrap}
+.zoviz-compare .number {text-align: right}
+.zoviz-compare thead th {vertical-align: bottom}
+.zoviz-compare th.number {white-space: normal; min-width: 70px}
 .zoviz-compare small {display: block; font-size: 11.5px; opacity: .8}
+.zoviz-compare small.words {white-space: normal}
 .zoviz-compare .group th {padding-top: 10px; opacity: 1}
 """
 _MOST_PAIRS = 28
