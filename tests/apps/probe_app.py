@@ -1,6 +1,7 @@
-"""The dashboard with a probe in its server: ``--args <report file> [shared] [kept]``.
+"""The dashboard with a probe in its server: ``--args <report file> [shared] [kept] [fleeting]``.
 
-shared: on a run that no page owns; kept: in the store of this process.
+shared: on a run that no page owns; kept: in the store of this process; fleeting: a session ends as soon as the page
+that it was loaded by has left. (By a short lifetime, a busy machine's would end before the page's first websocket.)
 """
 
 import sys
@@ -22,4 +23,7 @@ pn.state.on_session_destroyed(probe.leave)
 if shared:
     page.controller.outlive = True
     page.controller.watch_run(probe.run)
+if "fleeting" in sys.argv:
+    context = pn.state.curdoc.session_context
+    pn.state.onload(lambda: context.session.request_expiration())
 page.servable()

@@ -61,7 +61,7 @@ def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab,
     assert lab.status() == "running" and lab.data("marks", "text") == []
     lab.type("Batch size k", "40")
     lab.until(lambda: len(lab.data("marks", "text")) == 1, "a good value is taken")
-    assert lab.page.get_by_text(f"got '{text}': the value stays").count() == 1
+    lab.until(lambda: lab.page.get_by_text(f"got '{text}': the value stays").count() == 1, "the other stays explained")
 
 
 @pytest.mark.slow  # it opens a page of its own
@@ -100,10 +100,11 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
     lab.press("Start")
     lab.end("failed")
     lab.until(lambda: sentence in lab.message(), "the page says what happened")
-    lab.until(lambda: len(lab.data("source-run1", "objective")) > 5, "the lines are there")
-    lab.page.wait_for_timeout(800)
-    values = [value for value in lab.data("source-run1", "objective") if math.isfinite(value)]
-    assert len(values) > 5 and values[-1] < values[0], "the lines drawn so far stay"
+
+    def values() -> list[float]:
+        return [value for value in lab.data("source-run1", "objective") if math.isfinite(value)]
+
+    lab.until(lambda: len(values()) > 5 and values()[-1] < values()[0], "the lines drawn so far stay")
     assert lab.enabled("Start") and "Objective" in lab.js("return find('plot-Objective').title.text")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ import pytest
 from helpers.cut_line import Line, line_to
 from helpers.dashboard_page import Lab, wait_until_idle
 from helpers.ports import free_port
-from helpers.serving import Pages, Server
+from helpers.serving import DASHBOARD, Pages, Server
 from zoviz.runs.store import Store
 
+PROBE = Path(__file__).with_name("probe_app.py")
 CUT = re.compile(r"ERR_|Could not open websocket|not connected|repull|Failed to load resource|status 405")
 """What a browser and Bokeh write of a connection that is cut."""
 
@@ -35,21 +37,19 @@ class Cut:
     line : Line
     """
 
-    def __init__(self, serve: Any, line: Line, lifetime: int) -> None:
+    def __init__(self, serve: Any, line: Line) -> None:
         self._serve, self.line = serve, line
-        self._flags = ("--allow-websocket-origin", f"localhost:{line.port}", "--check-unused-sessions", "200")
-        self._flags += ("--unused-session-lifetime", str(lifetime))
+        self._flags = ("--allow-websocket-origin", f"localhost:{line.port}", "--unused-session-lifetime", "600000")
 
-    def serve(self) -> Server:
+    def serve(self, *more: str, app: Path = DASHBOARD) -> Server:
         """Start a server behind the line."""
-        server = self._serve(*self._flags)
+        server = self._serve(*self._flags, *more, app=app)
         self.line.target = server.port
         return server
 
-    @property
-    def url(self) -> str:
+    def url(self, app: Path = DASHBOARD) -> str:
         """The page's address."""
-        return f"http://localhost:{self.line.port}/dashboard"
+        return f"http://localhost:{self.line.port}/{app.stem}"
 
 
 @pytest.fixture
@@ -74,9 +74,9 @@ def lost(lab: Lab) -> str:
 
 
 def test_a_page_comes_back_with_the_same_run(serve: Any, open_lab: Any, line: Line, own_store: Store) -> None:
-    cut = Cut(serve, line, lifetime=600_000)
+    cut = Cut(serve, line)
     cut.serve()
-    lab = open_lab(cut.url)
+    lab = open_lab(cut.url())
     lab.settle(Seconds="none")
     lab.start()
     sockets: list[str] = []
@@ -88,7 +88,7 @@ def test_a_page_comes_back_with_the_same_run(serve: Any, open_lab: Any, line: Li
         line.cut(down)
         if down:
             lab.until(lambda: lab.page.locator(".zoviz-connection").count(), "it is said")
-            assert lost(lab).startswith("Connection lost, reconnecting…") and lab.status() == "connection lost"
+            assert re.match("Connection lost.*[Rr]econnecting…", lost(lab)) and lab.status() == "connection lost"
             assert lab.js("return [...document.body.children].some(one => one.inert)"), "nothing can be clicked in vain"
             assert lab.js("return getComputedStyle(document.body.lastChild).backdropFilter") == "grayscale(1)"
             line.mend()
@@ -113,14 +113,16 @@ def test_a_page_comes_back_with_the_same_run(serve: Any, open_lab: Any, line: Li
     ],
 )
 def test_a_page_whose_session_has_ended_says_so_and_finds_its_run(
-    serve: Any, open_lab: Any, line: Line, own_store: Store, monkeypatch: pytest.MonkeyPatch, why: str
+    serve: Any, open_lab: Any, line: Line, own_store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, why: str
 ) -> None:
     if why == "restarted with another key":
         monkeypatch.setenv("BOKEH_SIGN_SESSIONS", "yes")
         monkeypatch.setenv("BOKEH_SECRET_KEY", "one")
-    cut = Cut(serve, line, lifetime=2000)
-    server = cut.serve()
-    lab = open_lab(cut.url)
+    cut, app, more = Cut(serve, line), DASHBOARD, tuple[str, ...]()
+    if why == "expired":
+        app, more = PROBE, ("--check-unused-sessions", "200", "--args", str(tmp_path / "report"), "kept", "fleeting")
+    server = cut.serve(*more, app=app)
+    lab = open_lab(cut.url(app))
     lab.settle(Seconds="none")
     lab.start()
     line.cut(down=True)

@@ -50,11 +50,21 @@ def settings() -> Settings:
     return Settings()
 
 
-@pytest.fixture
-def address(settings: Settings) -> Iterator[str]:
-    """Address of a page with the widgets of `settings` in its sidebar."""
+class Served:
+    """A page with the widgets of ``settings``.
 
-    def make() -> pn.Column:
+    Attributes
+    ----------
+    address : str
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.address = settings, ""
+        self.document: Any = None  # once somebody has opened it
+
+    def make(self) -> pn.Column:
+        """The page."""
+        self.document, settings = pn.state.curdoc, self.settings
         names = ["step", "batch", "budget"]
         widgets = {name: widget_for(settings.param[name]) for name in names}
         pane = pn.Param(settings, parameters=names, widgets=widgets, show_name=False)
@@ -66,8 +76,23 @@ def address(settings: Settings) -> Iterator[str]:
         )
         return pn.Column(pane, solver, *others, chosen, download_row(files), width=340)
 
-    with serving(make) as port:
-        yield f"http://localhost:{port}/"
+    def set(self, **values: Any) -> None:
+        """Set values as a run does, on the server's thread: once it has handled all that came before."""
+        self.document.add_next_tick_callback(lambda: self.settings.param.update(**values))
+
+
+@pytest.fixture
+def served(settings: Settings) -> Iterator[Served]:
+    one = Served(settings)
+    with serving(one.make) as port:
+        one.address = f"http://localhost:{port}/"
+        yield one
+
+
+@pytest.fixture
+def address(served: Served) -> str:
+    """Address of a page with the widgets of ``settings``."""
+    return served.address
 
 
 def until(condition: Callable[[], bool], page: Page, seconds: float = 120) -> None:
@@ -77,8 +102,8 @@ def until(condition: Callable[[], bool], page: Page, seconds: float = 120) -> No
         page.wait_for_timeout(20)
 
 
-def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Settings) -> None:
-    page.goto(address)
+def test_type_drag_and_refuse(page: Page, served: Served, idle: Any, settings: Settings) -> None:
+    page.goto(served.address)
     idle(page)
     step, batch, budget = (page.get_by_label(label, exact=True) for label in ("Primal step c", "Batch size", "Budget"))
     handle = page.locator(".logslider-step input[type=range]")
@@ -112,18 +137,18 @@ def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Set
         texts.append(settings.step)
     page.mouse.up()
     assert texts == sorted(texts) and texts[-1] < 10
-    # The page's last event of the drag has to be through: a value set from this thread while the server's own thread
-    # handles an event may not be sent. (Values of a run come to a page on the server's thread.)
-    page.wait_for_timeout(1000)
+    until(lambda: step.input_value() == format(settings.step, "g"), page)  # the drag's last place is answered
 
-    settings.step = 123.456789
+    served.set(step=123.456789)
     until(lambda: step.input_value() == "123.456789", page)
-    page.wait_for_timeout(300)
+    batch.fill("60")
+    batch.press("Enter")
+    until(lambda: settings.batch == 60, page)  # what the page says comes in order
     assert settings.step == 123.456789  # no echo of the slider's grid
 
 
-def test_a_row_is_moved_by_keys_and_says_where_it_is(page: Page, address: str, idle: Any, settings: Settings) -> None:
-    page.goto(address)
+def test_a_row_is_moved_by_keys_and_says_where_it_is(page: Page, served: Served, idle: Any, settings: Settings) -> None:
+    page.goto(served.address)
     idle(page)
     step, batch, budget = (page.get_by_label(label, exact=True) for label in ("Primal step c", "Batch size", "Budget"))
     handle, count = (page.get_by_role("slider", name=f"{label}, slider") for label in ("Primal step c", "Batch size"))
@@ -136,7 +161,7 @@ def test_a_row_is_moved_by_keys_and_says_where_it_is(page: Page, address: str, i
     until(lambda: settings.batch == 49, page)
     handle.press("PageUp")  # half a decade
     until(lambda: settings.step == 0.0316 and handle.get_attribute("aria-valuetext") == "0.0316", page)
-    settings.batch = 1
+    served.set(batch=1)
     until(lambda: count.get_attribute("aria-valuetext") == "1", page)
     for value in (2, 3):
         count.press("ArrowRight")  # by one at least
@@ -166,19 +191,22 @@ def test_one_message_of_a_drag_is_on_its_way_and_the_last_place_arrives(
         assert dragged.wait(120)
 
     settings.param.watch(dawdle, "step")
-    handle = page.locator(".logslider-step input[type=range]")
+    handle, batch = page.locator(".logslider-step input[type=range]"), page.get_by_label("Batch size", exact=True)
     for _ in range(20):
         handle.press("ArrowRight")
     dragged.set()
     until(lambda: math.isclose(settings.step, 0.1, rel_tol=0.02), page)  # a decade on
-    page.wait_for_timeout(1000)
+    until(lambda: page.get_by_label("Primal step c", exact=True).input_value() == format(settings.step, "g"), page)
+    batch.fill("60")
+    batch.press("Enter")
+    until(lambda: settings.batch == 60, page)  # what the page says comes in order
     assert len(taken) == 2 and taken == sorted(taken) and math.isclose(settings.step, 0.1, rel_tol=0.02)
 
 
 def test_a_list_opens_searches_chooses_and_closes_by_keys(
-    page: Page, address: str, idle: Any, settings: Settings
+    page: Page, served: Served, idle: Any, settings: Settings
 ) -> None:
-    page.goto(address)
+    page.goto(served.address)
     idle(page)
     box, options, keys = page.get_by_role("combobox", name="Solver"), page.get_by_role("option"), page.keyboard
     box.focus()
@@ -209,14 +237,14 @@ def test_a_list_opens_searches_chooses_and_closes_by_keys(
     keys.press("Enter")
     assert settings.solver == "ZO-SPLM" and page.get_by_text("Nothing matches.").is_visible()
     keys.press("Escape")
-    settings.param.solver.constant = True
+    served.document.add_next_tick_callback(lambda: setattr(settings.param.solver, "constant", True))
     until(box.is_disabled, page)
 
 
 def test_boxes_places_and_lists_of_several_are_moved_by_keys(
-    page: Page, address: str, idle: Any, settings: Settings
+    page: Page, served: Served, idle: Any, settings: Settings
 ) -> None:
-    page.goto(address)
+    page.goto(served.address)
     idle(page)
     keys = page.keyboard
     page.get_by_role("checkbox", name="Keep runs").focus()
@@ -227,7 +255,7 @@ def test_boxes_places_and_lists_of_several_are_moved_by_keys(
     for _ in range(3):
         place.press("ArrowLeft")
     until(lambda: settings.place == 97, page)
-    settings.keep, settings.place = False, 5
+    served.set(keep=False, place=5)
     until(lambda: not page.get_by_role("checkbox", name="Keep runs").is_checked() and place.input_value() == "5", page)
 
     box, options = page.get_by_role("combobox", name="Problems"), page.get_by_role("option")
@@ -237,7 +265,8 @@ def test_boxes_places_and_lists_of_several_are_moved_by_keys(
         keys.press("Enter")
         until(lambda: options.count() == 1 and options.first.get_attribute("aria-selected") == "true", page)
     keys.press("Escape")
-    assert settings.problems == ["beam", "spring", "box"] and options.count() == 0 and box.input_value() == ""
+    assert options.count() == 0 and box.input_value() == ""
+    until(lambda: settings.problems == ["beam", "spring", "box"], page)
     page.get_by_role("button", name="Remove beam").press("Enter")
     until(lambda: settings.problems == ["spring", "box"], page)
 
@@ -275,5 +304,5 @@ def test_the_first_choice_in_a_room_that_came_later_is_heard(
     box = page.get_by_role("combobox", name="Solver")
     box.click()
     page.get_by_role("option", name="SQP", exact=True).click()
-    until(lambda: settings.solver == "SQP", page, 20)
+    until(lambda: settings.solver == "SQP", page)
     assert box.input_value() == "SQP"

@@ -163,17 +163,9 @@ class Lab:
         return self.page.locator(".zoviz-message").inner_text()
 
     def iteration(self) -> int:
-        """The iteration counter; 0 before the first run."""
+        """The iteration counter; 0 before the first run. It comes with the status: a paused or ended run's is final."""
         match = re.search(r"iteration ([\d,]+)", self.line())
         return int(match[1].replace(",", "")) if match else 0
-
-    def resting_iteration(self) -> int:
-        """The iteration counter once it stands still: the status reaches the page a moment before the last counts."""
-        before = -1
-        while before != (now := self.iteration()):
-            before = now
-            self.page.wait_for_timeout(500)
-        return now
 
     def data(self, source: str, column: str) -> list[Any]:
         """A column of a named data source as the browser has it; empty where there is none."""

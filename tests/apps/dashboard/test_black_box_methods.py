@@ -65,7 +65,7 @@ def steer(lab: Lab, solver: str) -> None:
     """Pause, change the radius and the share of restarts, see both marked, and go on."""
     lab.press("Pause")
     lab.end("paused")
-    held = lab.resting_iteration()
+    held = lab.iteration()
     lab.unfold("Solver")
     for count, (label, value) in enumerate([("Trust radius scale", "0.5"), ("Share of restarts", "0.4")], 1):
         lab.field(label).first.fill(value)

@@ -20,10 +20,11 @@ SEEN = """
 
 
 def assert_nothing_hidden_is_seen(lab: Lab, when: str) -> None:
-    lab.page.wait_for_timeout(300)
-    hidden, seen = lab.js(SEEN)
-    assert hidden > 3, "some parts are hidden at any time"
-    assert seen == [], when
+    def hidden() -> int:
+        count, seen = lab.js(SEEN)
+        return 0 if seen else count
+
+    assert lab.until(hidden, f"no hidden part is seen {when}") > 3, "some parts are hidden at any time"
 
 
 def test_a_closed_drawer_and_closed_rooms_are_not_to_be_seen(lab: Lab) -> None:
@@ -36,9 +37,10 @@ def test_a_closed_drawer_and_closed_rooms_are_not_to_be_seen(lab: Lab) -> None:
         lab.until(lambda: bars.count() == 1 and bars.is_visible(), "the drawer is open")
         assert_nothing_hidden_is_seen(lab, "while it is open")
         lab.press("Close Diagnosis")
-        lab.until(lambda: not bars.is_visible(), "the drawer is closed", 10)
-        assert not lab.page.get_by_role("button", name="Certify this point").is_visible()
+        lab.until(lambda: not bars.is_visible(), "the drawer is closed")
+        lab.until(lambda: not lab.page.get_by_role("button", name="Certify this point").is_visible(), "with its button")
         assert_nothing_hidden_is_seen(lab, "after it was closed")
-    for room in ("Experiments", "Compare", "Run"):
+    for room, part in (("Experiments", "article.card"), ("Compare", "table.zoviz-compare"), ("Run", ".bk-Figure")):
         lab.enter(room)
-        assert_nothing_hidden_is_seen(lab, room)
+        lab.page.locator(part).locator("visible=true").first.wait_for()
+        assert_nothing_hidden_is_seen(lab, f"in the room {room}")

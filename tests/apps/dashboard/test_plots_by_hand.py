@@ -64,7 +64,7 @@ def test_axes_follow_the_lines_until_a_person_moves_them_and_again_after_a_reset
     drag(lab, 60, 40)
     lab.until(lambda: lab.js(ENDS, "plot-Gap")[1] - lab.js(ENDS, "plot-Gap")[0] < 0.5 * (whole[1] - whole[0]), "a box")
     lab.press("iterations")
-    last = lab.resting_iteration()
+    last = lab.iteration()
     lab.until(lambda: last < lab.js(ENDS, "plot-Gap")[1] < 1.1 * last + 1, "another axis has all of the lines")
     before = lab.js(ENDS, "plot-Gap")
     lab.page.mouse.move(*middle(lab))

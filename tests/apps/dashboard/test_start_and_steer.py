@@ -32,6 +32,10 @@ return [box.x + found.frame.x_scale.compute(marks.data.x[i]),
 """
 
 
+FIGURES = 6
+"""Plots and pictures of the run that the form begins with."""
+
+
 def visible_figures(lab: Lab) -> list[list[float]]:
     """Left, top, right and bottom of each."""
     boxes = lab.page.locator(".bk-Figure").evaluate_all(
@@ -42,8 +46,6 @@ def visible_figures(lab: Lab) -> list[list[float]]:
 
 def overlaps(lab: Lab) -> list[tuple[int, int]]:
     """Pairs of figures that cover parts of each other."""
-    lab.until(lambda: len(visible_figures(lab)) >= 5, "the plots have their places")
-    lab.complete()
     visible = visible_figures(lab)
     return [
         (i, j)
@@ -70,11 +72,8 @@ def goes_on_and_stops(lab: Lab, held: int) -> None:
     lab.end("running")
     lab.press("Stop")
     lab.end("stopped")
-    ended = lab.resting_iteration()
-    lab.until(lambda: lab.message().startswith(f"Stopped after {ended} iterations."), "the page says so")
+    assert lab.message().startswith(f"Stopped after {lab.iteration()} iterations."), "all of one moment"
     lab.until(lambda: lab.enabled("Start"), "Start is enabled")
-    lab.page.wait_for_timeout(600)
-    assert lab.iteration() == ended
     assert len(lab.data("source-run1", "gap")) > 1  # the lines stay
 
 
@@ -107,25 +106,26 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     assert lab.status() == "ready" and [lab.enabled(b) for b in ("Start", "Pause", "Stop")] == [True, False, False]
     lab.settle(Seconds="none")  # else it may end before a slow machine has pressed Pause
     lab.start()
-    assert overlaps(lab) == []
+    lab.until(lambda: len(visible_figures(lab)) >= FIGURES, "all plots and the picture are in sight")
+    lab.until(lambda: overlaps(lab) == [], "each has a place of its own")
     first = lab.columns("source-run1", "x", "gap")
     lab.until(lambda: max(lab.data("source-run1", "x")) > 1.2 * max(first[0]), "the lines grow")
     x, gap = lab.columns("source-run1", "x", "gap")
     print(f"lines: {len(first[0])} points to {first[0][-1]:g} calls, then {len(x)} points to {x[-1]:g} calls")
-    assert len(x) == len(gap) <= 301 and x == sorted(x) and finite(gap)[-1] < finite(gap)[0]
+    assert len(x) == len(gap) <= 301 and x == sorted(x)
+    lab.until(lambda: (now := finite(lab.data("source-run1", "gap")))[-1] < now[0], "the gap falls")
     lab.end("running")
     lab.until(lambda: not lab.enabled("Start"), "Start is disabled")
 
     lab.press("Pause")
     lab.end("paused")
-    held = lab.resting_iteration()
-    lab.page.wait_for_timeout(1000)
-    assert lab.iteration() == held > 0
+    held = lab.iteration()
+    assert held > 0
     for count in (1, 2):
         lab.press("Step")
         lab.until(lambda count=count: lab.iteration() == held + count, "one more step is taken")
-    lab.page.wait_for_timeout(600)
-    assert (lab.iteration(), lab.status()) == (held + 2, "paused")
+        lab.end("paused")
+    assert lab.iteration() == held + 2, "two steps in all: it was paused between them"
     goes_on_and_stops(lab, held + 2)
 
     lab.remove()
