@@ -88,7 +88,7 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     until(lambda: run.status == "paused" and run.progress.iteration == 5)
     run.solver.primal_step = 4e-3
     run.unpause()
-    thread.join(30)
+    thread.join(120)
     other = made(*script, iterations=20)
     other.prepare()
     restore(other.worker, checkpoints[0], steering=run.journal)

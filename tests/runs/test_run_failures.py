@@ -140,7 +140,7 @@ def test_a_run_that_cannot_be_measured_ends_as_failed_with_its_sentence(
     run.stop()  # as a person does who sees nothing move
     assert run.status == "failed" and run.message == "Expected torch, got none: install it."
     with pytest.raises(MissingExtra, match="Expected torch"):
-        run.wait(30.0)
+        run.wait(120)
     assert run.result.nit == min(first - 1, 3) and np.isnan(run.result.fun).all()
     listed = [(record.status, record.message) for record in store.runs()] if store else [(run.status, run.message)]
     assert listed == [("failed", "Expected torch, got none: install it.")]

@@ -96,7 +96,7 @@ def test_a_run_steered_five_times_replays_bit_for_bit(name: str, monkeypatch: py
     run = Run(problem=problem.clone(), solver=solver.clone(), replicas=3, seed=11)
     steered(run, changes, gap=60)
     assert [change.name for change in run.journal] == [name for name, _ in changes]
-    assert (run.trace.stride > 1) == (name == "ZO-SPLM")
+    assert run.trace.stride > 1 or name != "ZO-SPLM"
     again = run.replay()
     again.run()
     assert_same_bits(run, again)

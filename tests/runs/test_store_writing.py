@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,12 +80,12 @@ def test_a_run_is_in_the_store_while_it_goes_on(store: Store, small: Small, unti
 def test_it_is_written_again_and_again_while_it_goes_on(store: Store, small: Small, until: Callable[..., None]) -> None:
     assert small().checkpoint == 1.0, "seconds between two writes where nobody says"
     run = small(checkpoint=0.2).start()
-    iterations: dict[float, int] = {}
+    updated: dict[int, float] = {}
 
     def written(times: int) -> bool:
         (record,) = store.runs()
-        iterations[record.updated] = record.iterations
-        return len(iterations) >= times
+        updated[record.iterations] = record.updated
+        return len(updated) >= times
 
     try:
         until(lambda: run.progress.iteration > 10)
@@ -92,7 +93,7 @@ def test_it_is_written_again_and_again_while_it_goes_on(store: Store, small: Sma
     finally:
         run.stop()
         run.wait(120)
-    assert list(iterations.values()) == sorted(set(iterations.values())) and list(iterations) == sorted(iterations)
+    assert list(updated) == sorted(updated) and list(updated.values()) == sorted(updated.values())
 
 
 def test_of_many_runs_at_once_each_is_written_less_often(
@@ -108,11 +109,13 @@ def test_of_many_runs_at_once_each_is_written_less_often(
             writes[one].add(one.load(runs[one].id).record.updated)
             return len(writes[one])
 
+        begun = time.monotonic()
         try:
             for run in runs.values():
                 run.start()
             until(lambda: (count(store), count(other))[1] >= 12)
-            assert count(store) <= 4, "at its beginning, once to see what it costs, and every ten seconds"
+            seldom = 3 + (time.monotonic() - begun) / 10
+            assert count(store) <= seldom, "at its beginning, once to see what it costs, and every ten seconds"
             run = runs[store]
             run.set({"primal_step": 0.9 * run.resolved["primal_step"]})
             until(lambda: len(store.load(run.id).journal) == 1)

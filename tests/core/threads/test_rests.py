@@ -44,7 +44,7 @@ def run(resting: Rests) -> Iterator[Run]:
     until(lambda: run.progress.iteration > 3)
     yield run
     run.stop()
-    run.wait(60)
+    run.wait(120)
 
 
 def test_a_run_rests_until_all_is_done(run: Run, resting: Rests, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_a_run_rests_until_all_is_done(run: Run, resting: Rests, monkeypatch: py
     wait = resting.wait
     monkeypatch.setattr(resting, "wait", lambda: (waits.set(), wait()))
     with resting, resting:
-        assert waits.wait(60), "the run gives way after its step"
+        assert waits.wait(120), "the run gives way after its step"
         iteration = run.progress.iteration
         run.pause()  # what a person asks for meanwhile
     until(lambda: run.status == "paused")
@@ -125,7 +125,7 @@ def test_who_comes_while_others_work_need_not_rest_first() -> None:
         for _ in range(3):
             thread = threading.Thread(target=wait)
             thread.start()
-            thread.join(10)
+            thread.join(120)
             assert not thread.is_alive()
     assert waits == [0.0] * 3
 

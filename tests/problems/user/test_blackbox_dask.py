@@ -74,7 +74,7 @@ def test_a_run_on_the_cluster_is_the_run_here(client: Any) -> None:
 def test_both_processes_work_and_equal_points_are_called_again(client: Any, tmp_path: Path) -> None:
     def clock(x: Array) -> float:
         (tmp_path / str(os.getpid())).touch()
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + 240.0
         while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < end:  # the other process may be slow to begin
             time.sleep(0.02)
         return float(time.perf_counter())
@@ -88,7 +88,7 @@ def test_both_processes_work_and_equal_points_are_called_again(client: Any, tmp_
 
 def test_an_executable_tells_from_there_what_it_printed(client: Any) -> None:
     command = ["/bin/sh", "-c", "read a; test $ZOVIZ_CALL = 3 && exit 5; echo $a; echo $PPID >&2"]
-    problem = Executable(command, bounds=BOX, m=0, workers=client.get_executor(), timeout=20.0)
+    problem = Executable(command, bounds=BOX, m=0, workers=client.get_executor(), timeout=120.0)
     points = np.column_stack([np.linspace(-1, 1, 6), np.zeros(6)])
     value = problem.evaluate(points)
     np.testing.assert_array_equal(value.f, np.where(np.arange(6) == 2, np.nan, points[:, 0]))

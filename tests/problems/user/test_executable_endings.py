@@ -60,7 +60,7 @@ def test_release_ends_the_launches_and_the_next_evaluation_starts_afresh(tmp_pat
     thread.start()
     (pid,) = pids(pid_file, 1)
     problem.release()
-    thread.join(30.0)
+    thread.join(120.0)
     assert gone(pid) and values == [1.0]
 
 
@@ -93,5 +93,5 @@ def test_no_child_outlives_its_parent(how: str, tmp_path: Path) -> None:
     children = pids(pid_file, 2)
     if how != "exit":
         parent.kill()
-    parent.wait(30.0)
+    parent.wait(120.0)
     assert all(map(gone, children))

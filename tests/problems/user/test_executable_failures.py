@@ -70,9 +70,9 @@ def test_a_program_that_is_not_there_ends_the_run_or_is_counted(tmp_path: Path) 
 def test_a_hang_is_given_up_and_all_that_it_started_is_killed(workers: int | None, tmp_path: Path) -> None:
     pid_file = tmp_path / "pids"
     source = f"read a; test $a = 3.0 || {{ echo 7; exit; }}; sleep 600 & echo $$ $! > {pid_file}; wait"
-    problem = shell(source, timeout=1.5, workers=workers)
+    problem = shell(source, timeout=2.5, workers=workers)
     np.testing.assert_array_equal(problem.evaluate(POINTS).f, [7.0, 7.0, np.nan])
-    assert "at x = [3.e+00 1.e-17]: Expected a value within 1.5 s, got none" in problem.failure_message
+    assert "at x = [3.e+00 1.e-17]: Expected a value within 2.5 s, got none" in problem.failure_message
     assert all(map(gone, pids(pid_file, 2)))
     assert [one.status for one in problem.printed if one.call == 3] == ["given up"]
 

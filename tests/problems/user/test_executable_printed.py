@@ -48,14 +48,14 @@ def vars_of(*problems: Executable) -> list[tuple[str, Executable]]:
 
 
 def test_seconds_are_those_of_the_launch() -> None:
-    problem = told("read a; test $a = 0.0 && sleep 0.4; echo 1", timeout=20.0)
+    problem = told("read a; test $a = 0.0 && sleep 0.4; echo 1", timeout=120.0)
     problem.evaluate(np.array([[0.0, 0.0], [1.0, 0.0]]))
     slow, quick = problem.printed
-    assert 0.4 <= slow.seconds < 20.0 and 0.0 < quick.seconds
-    given_up = told("echo begun; sleep 60", timeout=1.5)
+    assert slow.seconds >= 0.4 and quick.seconds > 0.0
+    given_up = told("echo begun; sleep 600", timeout=2.5)
     given_up.evaluate(POINT)
     (one,) = given_up.printed
-    assert one.status == "given up" and one.seconds >= 1.5 and one.output == "begun\n"
+    assert one.status == "given up" and one.seconds >= 2.5 and one.output == "begun\n"
 
 
 def test_a_run_tells_what_its_own_evaluations_printed() -> None:

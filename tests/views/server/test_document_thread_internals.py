@@ -43,7 +43,7 @@ def test_the_loop_goes_on_while_a_page_is_made(apart: bool) -> None:
     door, course = threading.Event(), []
 
     def page(document: Document) -> None:
-        course.extend([door.wait(10 if apart else 0.1), RESTS.due, state.curdoc is document])
+        course.extend([door.wait(120 if apart else 0.1), RESTS.due, state.curdoc is document])
         document.add_root(Div(text="made"))
 
     if apart:
@@ -106,12 +106,12 @@ def test_each_thread_has_its_own_current_document(apart: bool) -> None:
         with patch_curdoc(other):
             assert curdoc() is other
             entered.set()
-            door.wait(10)
+            door.wait(120)
 
     thread = threading.Thread(target=visit)
     with patch_curdoc(own):
         thread.start()
-        assert entered.wait(10)
+        assert entered.wait(120)
         try:
             assert curdoc() is (own if apart else other)
         finally:
