@@ -58,3 +58,15 @@ def test_without_bounds_and_after_far_restarts_no_wrong_minimum_is_claimed() -> 
     result = minimize(lambda x: x @ x, [2.0, 1.0], constraints=lambda x: 1 - x[0])
     sure = result.certainty
     assert not sure.tells_minimum or sure.f_star.low - 1e-6 <= 1.0 <= sure.f_star.high + 1e-6
+
+
+def test_f_of_a_feasible_answer_is_the_upper_end_of_f_star() -> None:
+    x = np.array([1e-6, 0.0])
+    points = 0.1 * np.random.default_rng(0).standard_normal((40, 2))
+    outputs = np.stack([np.cosh(points).sum(axis=1), np.full(40, -1.0)], axis=1)
+    near = nearby(Calls(points, outputs), x, BOX)
+    here = np.array([np.cosh(x).sum(), -1.0])
+    sure = repeating(near, x, here, np.zeros(1), BOX, 1e-6)
+    assert sure.f_star.low <= 2.0 <= sure.f_star.high == here[0]
+    outside = repeating(near, x, here + [0.0, 1.0 + 1e-9], np.zeros(1), BOX, 1e-6)
+    assert outside.f_star.high > here[0], "that of a point that violates, if within the tolerance, is none"

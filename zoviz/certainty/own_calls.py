@@ -11,6 +11,7 @@ from zoviz.certainty.calls import Calls, coefficients
 from zoviz.certainty.certainty import Certainty, exact
 from zoviz.certainty.estimate import estimated
 from zoviz.certainty.local_model import Design
+from zoviz.certainty.stationarity import Interval
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.solvers.restart_rules import unit_lengths
@@ -77,7 +78,10 @@ def repeating(
         # A model whose f falls to its end may be a bad one of calls that lie unevenly: it tells nothing for sure.
         if found is not None and found.tells_minimum and np.isfinite(found.f_star.low):
             unsolved = SOLVED * (1.0 + abs(found.f_star.value))
-            f_star = found.f_star._replace(low=found.f_star.low - unsolved, high=found.f_star.high + unsolved)
+            # Where x is feasible f* is no more than f there, whatever the model says.
+            least = float(outputs[0]) if (outputs[1:] <= 0.0).all() else np.inf
+            low, high = found.f_star.low - unsolved, found.f_star.high + unsolved
+            f_star = Interval(*(min(end, least) for end in (found.f_star.value, low, high)))
             exactly = replace(known, f_star=f_star, gain=found.gain, x_star=found.x_star, note=found.note)
             return replace(exactly, activity=found.activity, multipliers=found.multipliers)
     return known

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.loops import Batch, assert_iterations_can_be_begun_anew, played_until
-from zoviz import Run
+from zoviz import Run, minimize
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.oracle.quantum import quantum
@@ -238,6 +238,20 @@ def test_the_region_does_not_hold_a_variable_that_enters_linearly() -> None:
     assert calls[:, 0].sum() < 0.5 * calls[:, 1].sum(), calls
 
 
+@pytest.mark.parametrize("keep", ["", "while searching"])
+@pytest.mark.parametrize("x0", [[0.0, 0.0], [-1.0, 1.0], [0.5, 0.25]])
+def test_a_start_at_the_bottom_of_a_valley_does_not_stretch_a_variable(x0: list[float], keep: str) -> None:
+    """There f has no slope along x2, and by that of x1 alone its length was 1e5: 3000 calls led nowhere."""
+    found = minimize(
+        lambda x: (1.0 - x[0]) ** 2 + 100.0 * (x[1] - x[0] ** 2) ** 2,
+        x0,
+        constraints=lambda x: x[0] + x[1] - 3.0,
+        keep=keep,
+        max_calls=400,
+    )
+    assert found.fun < 1e-6
+
+
 def test_no_variable_is_linear_where_no_slope_changed_or_none_has_moved() -> None:
     assert not batches(calls=30)[-1].memory.run.linear.any()  # slopes change along both variables
     flat = batches(lambda x: np.stack([x[..., 0] + x[..., 1], x[..., 0], x[..., 1]], axis=-1), half=1e9, calls=10)
@@ -249,7 +263,7 @@ def one_step() -> tuple[SQPRun, Space, Promise]:
     """A run with derivatives at the start and its first step, the space in its units, and what the step promises."""
     space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
     run = SQPRun.start(START, joint(START), 2, 1.0, 1.0)
-    run.set_units(slopes(START).T, space)
+    run.set_units(slopes(START).T, np.ones(2), space)
     run.measure_constants(slopes(START).T, None, space)
     return run, space, run.solve(space, 1.0)
 
@@ -267,7 +281,7 @@ def test_a_correction_that_leads_back_does_not_take_the_steps_place(gain: float)
 def test_a_constraint_whose_slope_vanishes_at_the_start_is_in_units_of_its_value() -> None:
     run = SQPRun.start(START, np.array([0.0, 1.5, 0.0]), 2, 1.0, 1.0)
     space = space_of(Box([-4.0] * 2, [4.0] * 2), START, np.full(2, 1e-6))
-    run.set_units(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, -3.0]]).T, space)
+    run.set_units(np.array([[1.0, 1.0], [0.0, 0.0], [1.0, -3.0]]).T, np.ones(2), space)
     np.testing.assert_allclose(run.size, [1.5, 1.5, 3.0])
 
 

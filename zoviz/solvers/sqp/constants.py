@@ -34,6 +34,7 @@ class SQPConstants:
 
     # Without noise: units and variables that enter linearly
     apart: float = 100.0  # longest over shortest length that slopes suggest, from which on variables take them
+    aside: float = 0.1  # unit lengths from the start at which slopes must suggest them, too
     linear_reach: float = 1e3  # how much farther a step may go along variables that enter linearly (30 did as well)
     noticeable: float = 1e-2  # a move in unit lengths over which a variable's curvature would show in the slopes
     flattest: float = 1e-4  # least curvature, relative to the largest, in a Hessian that begins as a diagonal

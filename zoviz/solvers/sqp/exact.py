@@ -151,7 +151,11 @@ class Exact:
             if self.verdict == "rough":
                 return context
             if not len(run.size):
-                run.set_units(slopes, space)
+                length = run.suggested_length(slopes, space)
+                if (length != 1.0).any() and context.left > 2 * (space.n + 1):
+                    aside, context = yield from self._slopes_aside(context, space)
+                    length = run.suggested_length(np.maximum(np.abs(slopes), aside), space)
+                run.set_units(slopes, length, space)
                 self.steepest, space = np.maximum(self.steepest, run.size), box.scaled(run.length)
             run.measure_constants(slopes, curvatures, space)
             while not (accepted or run.is_over(c)):
@@ -245,6 +249,20 @@ class Exact:
             return derivatives.complete(slopes, missing, run.value, values, steps), None, context
         bend = run.central and not run.hessian.size
         return slopes, derivatives.curvatures(run.value, values, steps) if bend else None, context
+
+    def _slopes_aside(self, context: StepContext, space: Space) -> Asks:
+        """Ask for the sizes of slopes (n, 1 + m) beside x, 0 where there are none: at x they may vanish by chance.
+
+        In a curved valley that of f does so along one variable, which is no reason to take its length for a long one.
+        """
+        run, context = self.run, (yield from fresh(context))
+        place = self._line(derivatives.line_points(run.x, space, context.generator, space.constants.aside)[:1])[0]
+        other = SQPRun.start(place, np.empty(0), len(self.multipliers), run.radius, run.penalty)
+        values, context = yield from self._values("trial", place[None], context, space)
+        other.value, other.interior = values[0], run.interior
+        steps, probes = other.offsets(space, place), ahead.around(other, place, space)
+        values, context = yield from self._values("differences", probes, context, space)
+        return np.abs(np.nan_to_num(derivatives.quotients(other.value, values, steps), posinf=0.0, neginf=0.0)), context
 
     def _leave_plateau(self, context: StepContext, space: Space) -> Asks:
         """Ask for values farther and farther from x, where differences show no change: neighbours on a lattice."""

@@ -286,17 +286,21 @@ class SQPRun:
             self.fresh = False
         self.last_x, self.slopes, self.hessian = self.x, slopes, self._flat(hessian)
 
-    def set_units(self, slopes: Array, space: Space) -> None:
-        """Set the run's units by its first slopes (n, 1 + m): every function's steepest slope is 1.
+    def suggested_length(self, slopes: Array, space: Space) -> Array:
+        """Return the lengths of the variables (n,) that slopes (n, 1 + m) suggest; 1 where these are not far apart.
 
-        Variables keep theirs where the slopes do not tell them far apart: a slope of one point is no good measure of a
-        length, only better than none. A constraint whose slope happens to vanish there is in units of its value, up to
-        those of the others.
+        A slope of one point is no good measure of a length, only better than none.
         """
-        c = space.constants
         length = equilibrate((slopes * space.scale[:, None]).T).length
         length /= np.exp(np.median(np.log(length)))
-        self.length = np.ones(space.n) if length.max() < c.apart * length.min() else length
+        return np.ones(space.n) if length.max() < space.constants.apart * length.min() else length
+
+    def set_units(self, slopes: Array, length: Array, space: Space) -> None:
+        """Set the run's units by its first slopes (n, 1 + m) and lengths (n,): every function's steepest slope is 1.
+
+        A constraint whose slope happens to vanish there is in units of its value, up to those of the others.
+        """
+        self.length = length
         steepest = np.abs(slopes * (space.scale * self.length)[:, None]).max(axis=0)
         of_rows = np.maximum(steepest[1:], np.minimum(np.abs(self.value[1:]), np.median(steepest)))
         size = np.append(steepest[0], of_rows)
