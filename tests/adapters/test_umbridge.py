@@ -72,11 +72,11 @@ def serving(script: str, folder: Path) -> Iterator[str]:
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"
-        until(lambda: answers(url), 60)
+        until(lambda: answers(url))
         yield url
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(120)
 
 
 def answers(url: str) -> bool:

@@ -49,7 +49,7 @@ def jupyter_lab(folder: Path, **environment: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}/lab"
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(120)
 
 
 def write(path: Path, *sources: str) -> None:

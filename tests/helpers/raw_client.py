@@ -116,7 +116,7 @@ class Wire:
     async def close(self) -> None:
         """Leave the page; the socket stays open until the server has answered."""
         self._link.close()
-        await asyncio.wait({self._reader}, timeout=5)
+        await asyncio.wait({self._reader}, timeout=60)
         self._reader.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._reader

@@ -7,7 +7,6 @@ with ``-s`` to see the figures.
 
 from __future__ import annotations
 
-import cProfile
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.function_calls import function_calls
 from zoviz import Run
 from zoviz.core.types import Array
 from zoviz.estimators import Sphere
@@ -22,7 +22,7 @@ from zoviz.estimators.base import CHUNK_BYTES
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOSPLM
 
-pytestmark = [pytest.mark.bench, pytest.mark.usefixtures("one_blas_thread")]
+pytestmark = pytest.mark.usefixtures("one_blas_thread")
 
 ATTEMPTS, REPETITIONS = 3, 3
 UNITS_OF_100_MICROSECONDS = 3.0
@@ -102,6 +102,7 @@ class Floor:
                 self.part(min(size, self.batch - start))
 
 
+@pytest.mark.bench
 @pytest.mark.slow  # as the next: ratios of times, which other work on the machine changes
 @pytest.mark.parametrize("replicas", [1, 4])
 def test_an_iteration_with_many_directions_costs_little_more_than_its_floor(replicas: int) -> None:
@@ -140,6 +141,7 @@ def calibration(times: int) -> Callable[[], None]:
     return work
 
 
+@pytest.mark.bench
 @pytest.mark.slow  # its limit, too, depends on the machine: the commit that set it measured 2.8 and 3.5 within a minute
 def test_overhead_of_one_step() -> None:
     """R = 1, k = 1, n = 100: whole run, recording included, less its oracle calls and draws."""
@@ -167,7 +169,7 @@ def test_overhead_of_one_step() -> None:
     assert best_of_attempts(measure, lambda ratio: ratio <= limit) <= limit
 
 
-BEFORE, STEPS = 500, 500
+BEFORE, STEPS = 500, 200
 """Steps that are not counted, in which a start becomes feasible, and those that are."""
 
 
@@ -176,9 +178,7 @@ def calls_of_a_step(solver: ZOSPLM) -> float:
     counts = []
     for iterations in (1, BEFORE, BEFORE + STEPS, BEFORE + 2 * STEPS):  # the first fills what is made once in a process
         run = Run(problem=NonconvexQCQP(n=100), solver=solver, iterations=iterations)
-        profile = cProfile.Profile()
-        profile.runcall(run.run)
-        counts.append(sum(entry.callcount for entry in profile.getstats()))
+        counts.append(function_calls(run.run))
     return float(np.diff(counts[1:]).min()) / STEPS  # something else that is done once may fall into either
 
 
@@ -194,6 +194,7 @@ def test_a_small_step_calls_few_functions(published: bool) -> None:
 # --- (c) many replicas ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.bench
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", [NonconvexQCQP(n=100), LoadTracking(n=100)], ids=["QCQP", "load tracking"])
 def test_64_replicas_in_lock_step_against_one(problem: Problem) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.assertions import Suite
+from helpers.assertions import Function, Suite, called
 from helpers.project import ROOT
 
 
@@ -37,6 +37,56 @@ def test_every_test_asserts_something_on_every_way_through_it() -> None:
 def test_helpers_that_are_called_assertions_assert() -> None:
     silent = [name for name, helper in suite().helpers.items() if not suite().asserts(helper)]
     assert suite().helpers and not silent, silent
+
+
+def sleeps(node: ast.AST) -> Iterator[int]:
+    """Lines that let time pass and nothing else; not those of a loop that looks again, nor of a function inside."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*Function.__args__, ast.Lambda, ast.While)):
+            continue
+        if isinstance(child, ast.Call) and called(child) in ("sleep", "wait_for_timeout"):
+            yield child.lineno
+        yield from sleeps(child)
+
+
+def test_nothing_sleeps_where_an_event_can_be_waited_for() -> None:
+    """What is there after a second on one machine is not yet there on another, or no longer: one test in 11,000."""
+    slow = {path for path, tree in suite().trees.items() if any(map(is_slow, marks_of(tree)))}
+    tests = [
+        (path, one) for path, one in suite().tests() if path not in slow and not any(map(is_slow, one.decorator_list))
+    ]
+    asleep = [f"{place(path, line)} {test.name}" for path, test in tests for line in sleeps(test)]
+    assert len(tests) > 1000 and not asleep, "\n".join(asleep)
+
+
+def marks_of(tree: ast.Module) -> list[ast.expr]:
+    """What a file assigns to ``pytestmark``."""
+    assigned = [one for one in tree.body if isinstance(one, ast.Assign)]
+    return [one.value for one in assigned if ast.unparse(one.targets[0]) == "pytestmark"]
+
+
+def is_slow(mark: ast.AST) -> bool:
+    """Whether a mark leaves a test out unless it is asked for: some of these let time pass, and measure meanwhile."""
+    return any(isinstance(one, ast.Attribute) and one.attr == "slow" for one in ast.walk(mark))
+
+
+PATIENCE = 60
+"""Seconds at least that a test waits for a thread or a process before it fails: it costs none where all is well."""
+
+
+def impatient(tree: ast.AST) -> Iterator[int]:
+    """Lines that wait for another thread or process for less; below a second they see that it is given up."""
+    for node in ast.walk(tree):
+        method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if method and called(node) in ("wait", "join", "communicate", "result"):
+            limits = [*node.args[:1], *(one.value for one in node.keywords if one.arg == "timeout")]
+            values = [one.value for one in limits if isinstance(one, ast.Constant)]
+            yield from (node.lineno for one in values if isinstance(one, (int, float)) and 1 <= one < PATIENCE)
+
+
+def test_whoever_waits_has_patience() -> None:
+    hasty = [place(path, line) for path, tree in suite().trees.items() for line in impatient(tree)]
+    assert not hasty, hasty
 
 
 def test_what_goes_in_pairs_is_equally_long() -> None:

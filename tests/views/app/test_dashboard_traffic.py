@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -165,7 +166,7 @@ def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyP
     dashboard, document, drawn = Dashboard(LoadTracking(n=5), ZOCEG()), Document(), []
     monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: False)
     monkeypatch.setattr(refresh_queue, "SHARE", float("inf"))  # however long a look takes here
-    monkeypatch.setattr(dashboard_module, "PERIOD", 1e9)
+    monkeypatch.setattr(dashboard_module, "PERIOD", float("inf"))  # longer than any machine has been on
     run = paused_run(dashboard)
     try:
         with set_curdoc(document):
@@ -254,7 +255,7 @@ def test_lists_and_pictures_come_as_the_time_of_a_look_allows(monkeypatch: pytes
     dashboard, course = Dashboard(LoadTracking(n=5), ZOCEG()), []
     dashboard.updates = deque(partial(lambda number, _: course.append(number), number) for number in range(3))
     now = iter(range(100))
-    monkeypatch.setattr("zoviz.views.app.dashboard.time.monotonic", lambda: float(next(now)))
+    monkeypatch.setattr(dashboard_module, "time", SimpleNamespace(monotonic=lambda: float(next(now))))
     assert [dashboard.draw(0.0), dashboard.draw(1.5), dashboard.draw(1.5), dashboard.draw()] == [False] * 3 + [True]
     assert course == [0, 1, 2, 0, 1, 2, 0], "what was not reached comes first"
 

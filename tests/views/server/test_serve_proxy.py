@@ -76,7 +76,7 @@ def proxied(tmp_path: Path) -> Iterator[tuple[int, ClassServer]]:
             yield port, server
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
     finally:
         assert server.stop() == 0
 

@@ -73,7 +73,7 @@ class Server:
         ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, args=(store, ready), daemon=True)
         self._thread.start()
-        ready.wait(30)
+        assert ready.wait(120)
 
     def _serve(self, store: Store, ready: threading.Event) -> None:
         asyncio.set_event_loop(asyncio.new_event_loop())
@@ -89,7 +89,7 @@ class Server:
     def end(self) -> None:
         self._loop.add_callback(self._http.stop)
         self._loop.add_callback(self._loop.stop)
-        self._thread.join(30)
+        self._thread.join(120)
 
 
 @pytest.fixture

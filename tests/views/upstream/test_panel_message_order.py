@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
@@ -16,6 +17,7 @@ from panel.io import document as panel_document
 from helpers.event_loop import result_of
 from helpers.raw_client import Wire, changed, mapped, parts
 from helpers.serving import serving
+from helpers.waiting import until
 from zoviz.views.common.style import batched_changes
 from zoviz.views.upstream import panel as panel_internals
 
@@ -73,36 +75,40 @@ def new_data() -> ColumnDataSource:
     return source
 
 
-async def messages_of(port: int) -> list[str]:
-    """What a browser is told when the field on the page is filled."""
+async def messages_of(port: int, opened: threading.Event, fills: int, count: int) -> list[str]:
+    """What a browser is told when the field on the page is filled so often, once there are so many events."""
     wire = await Wire.open(port)
     try:
         document = await wire.document()
         (field,) = [part.id for part in parts(document["roots"]) if part.kind.endswith("TextInput")]
         ready = {"type": "event", "name": "document_ready", "values": mapped({})}
         await (await wire.patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}))
-        for times in range(200):  # Panel takes a page for open some time after it was told
+        assert await asyncio.to_thread(opened.wait, 120)  # Panel takes a page for open some time after it was told
+        for times in range(fills):
             await (await wire.patch(changed(field, "value", f"filled {times} times")))
-            await asyncio.sleep(0.2)
-            messages = [message for message in wire.heard if "events" in json.loads(message)]
-            if messages:
-                return messages
-        raise TimeoutError(port)
+
+        def told() -> list[str]:
+            return [message for message in wire.heard if "events" in json.loads(message)]
+
+        await asyncio.to_thread(until, lambda: sum(len(json.loads(one)["events"]) for one in told()) >= count)
+        return told()
     finally:
         await wire.close()
 
 
-def heard(change: Change) -> list[str]:
-    """The messages of a change that a filled field makes, as they arrive."""
+def heard(change: Change, count: int, fills: int = 1) -> list[str]:
+    """The messages of a change that a filled field makes, as they arrive, once they hold so many events."""
+    opened = threading.Event()
 
     def make() -> pn.Column:
+        pn.state.onload(opened.set)
         field = pn.widgets.TextInput(label="Go")
         page = Page(pn.Column(), pn.pane.HTML("first"))
         field.param.watch(lambda _: change(page), "value")
         return pn.Column(field, *page)
 
     with serving(make) as port:
-        return result_of(messages_of(port))
+        return result_of(messages_of(port, opened, fills, count))
 
 
 @pytest.fixture(params=[True, False], ids=["ours", "theirs"])
@@ -117,23 +123,23 @@ def in_order(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_browser_knows_of_each_model_before_it_is_told_of_its_changes(in_order: bool) -> None:
-    first = next(message for message in heard(tell_of_something_new) if "new" in message)
+    first = next(message for message in heard(tell_of_something_new, 1) if "new" in message)
     assert ('"type":"object"' in first) is in_order  # once it is by themselves, there is no need of send_in_order
 
 
 def test_the_later_of_two_values_arrives_last(in_order: bool) -> None:
-    events = [event for message in heard(change_twice) for event in json.loads(message)["events"]]
+    events = [event for message in heard(change_twice, 2) for event in json.loads(message)["events"]]
     values = [event["new"] for event in events if event["attr"] == "text"]
     assert values == (["old", "new"] if in_order else ["new", "old"])
 
 
 def test_changes_of_one_turn_make_one_message(in_order: bool) -> None:
-    sizes = [len(json.loads(message)["events"]) for message in heard(add_data_and_tag_them)]
+    sizes = [len(json.loads(message)["events"]) for message in heard(add_data_and_tag_them, 3)]
     assert sizes == ([1, 2] if in_order else [1, 1, 1]), "new data, and both tags"
 
 
 def test_data_that_are_appended_to_new_ones_come_once(in_order: bool) -> None:
-    first, *others = [json.loads(message)["events"] for message in heard(append_to_new_data)]
+    first, *others = [json.loads(message)["events"] for message in heard(append_to_new_data, 2)]
     kinds = [event["kind"] for events in (first, *others) for event in events]
     assert kinds == ["RootAdded", "ColumnsStreamed"]
     assert "2.0" not in json.dumps(first), "new data come as they were before"
@@ -141,4 +147,4 @@ def test_data_that_are_appended_to_new_ones_come_once(in_order: bool) -> None:
 
 @pytest.mark.parametrize("in_order", [True], indirect=True, ids=["ours"])
 def test_what_no_message_can_hold_keeps_nothing_else_back(in_order: bool) -> None:
-    assert any("well" in message for message in heard(tag_badly_and_then_well))
+    assert any("well" in message for message in heard(tag_badly_and_then_well, 1, fills=2))
