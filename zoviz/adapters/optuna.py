@@ -138,7 +138,7 @@ class ZovizSampler(Base):
             Before the solver has begun.
         """
         if self._session is None:
-            raise ZovizError("Expected a study with a complete trial, got none: the solver starts there.")
+            raise ZovizError("Expected a study with a complete trial, got none: its first trial is the solver's start.")
         return self._session.result
 
     def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:

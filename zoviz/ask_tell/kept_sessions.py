@@ -1,4 +1,4 @@
-"""Sessions of ask and tell that a store keeps: every value that was told is there before the caller hears of it."""
+"""Sessions of ask and tell that a store keeps: a value is stored before its caller gets an answer."""
 
 from __future__ import annotations
 

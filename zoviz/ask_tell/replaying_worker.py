@@ -71,7 +71,7 @@ class Answers:
         self.ids = np.zeros(0, dtype=np.int64)
 
     def tell(self, rows: np.ndarray, values: Array) -> bool:
-        """Add values (j, width) at some of the question's points, and return whether it is answered by them.
+        """Add values (j, width) at some of the pending points, and return whether all of these now have one.
 
         Parameters
         ----------

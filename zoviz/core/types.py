@@ -278,7 +278,7 @@ class Constants(StepConstants):
     objective_start_slope: float | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Return them as plain numbers and text by name, of which ``of`` makes them again."""
+        """Return them as plain numbers and text by name; ``of`` is the inverse."""
         return asdict(self) | {"provenance": self.provenance.value}
 
     @classmethod

@@ -143,7 +143,7 @@ class MeanRise:
         self._squares += np.stack([(sizes * rises).sum(axis=1), sizes.sum(axis=1)])
 
     def taken_from(self, total: Array, square: Array, cut: np.ndarray | None) -> tuple[Array, Array]:
-        """Return the sums of samples (R, n) and of their squared norms (R,), where cut without the mean rise's part."""
+        """Return the sums of samples (R, n) and of their squared norms (R,), less the mean rise where ``cut``."""
         cut = (self._number > 1) & (True if cut is None else cut)
         mean = np.where(cut, self._rise / np.maximum(self._number, 1.0), 0.0)
         ratio = np.where(cut, self._number / np.maximum(self._number - 1.0, 1.0), 1.0)

@@ -51,7 +51,7 @@ def tidy(snapshot: StudySnapshot, bench: Benchmark) -> pandas.DataFrame:
 
 
 def imported_rows(bench: Benchmark) -> list[dict[str, Any]]:
-    """Return a row for each course of a benchmark, of no stored run."""
+    """Return a row for each course of a benchmark, without a link to a stored run."""
     return [
         _row(bench, pair, r, course, "", "") for pair, each in bench.courses.items() for r, course in enumerate(each)
     ]

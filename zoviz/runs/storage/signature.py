@@ -94,7 +94,7 @@ def _signature(key: bytes, run: str, recipe: Mapping[str, str]) -> str:
 
 
 def _key(create: bool) -> bytes | None:
-    """The key, made where there is none if asked to; None where it cannot be had, or others may read or write it."""
+    """The key, made where there is none if asked to; None where it cannot be read, or others may read or write it."""
     path = key_file()
     try:
         if create and not path.exists():

@@ -61,7 +61,7 @@ class Stage(NamedTuple):
 
 
 class ADMMBO(BayesianSolver):
-    r"""Alternates between the least f plus penalty, and for every constraint the nearest point that it allows.
+    r"""Alternates between minimising f plus a penalty and finding the nearest feasible point of every constraint.
 
     .. math:: \min_{x, z}\ f(x) + M \sum_j \mathbf 1\{h_j(z_j) > 0\} \quad\text{s.t.}\quad x = z_j
 

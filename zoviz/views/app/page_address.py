@@ -120,7 +120,7 @@ def query_of(
 
 
 def apply_view(board: Board, query: str) -> list[str]:
-    """Set axes and band of the plots to what a query says; return a sentence for each that cannot be had."""
+    """Set axes and band of the plots by a query; return a sentence for each part of it that is not valid."""
     values, complaints = dict(parse_qsl(query.lstrip("?"))), list[str]()
     for name in VIEW:
         if f"plots.{name}" in values:
@@ -129,7 +129,7 @@ def apply_view(board: Board, query: str) -> list[str]:
 
 
 def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
-    """Set the form to what a query says, and return a sentence for each part of it that cannot be had.
+    """Set the form by a query, and return a sentence for each part of it that is not valid.
 
     Parameters
     ----------
@@ -158,14 +158,14 @@ def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
                 complaints += _set(owner, name, text)
             elif afresh:
                 owner.param.update({name: default})
-    if not complaints:  # else its parameters may be those of what cannot be had
+    if not complaints:  # else its parameters may be those of what is not valid
         named = [name for name in values if name.startswith(("problem.", "solver.", "run.")) and name not in known]
         complaints += [f"{name} in the address is ignored: {suggestion(name, known, 'known are')}" for name in named]
     return complaints
 
 
 def _set_kinds(picker: Picker, solver: Solver, values: Mapping[str, str], afresh: bool) -> list[str]:
-    """Give a solver's nested parts the classes that an address names; return a sentence for each that cannot be had.
+    """Give a solver's nested parts the classes that an address names; return a sentence for each that is not valid.
 
     With ``afresh`` parts that it does not name get the class that they have by default.
     """
