@@ -195,6 +195,17 @@ def test_phases_change_the_centre_at_their_rounds_only() -> None:
     assert (problem.vectors(9) == problem.vectors(1)).all() and (problem.vectors(10) != problem.vectors(9)).all()
 
 
+def test_vectors_of_a_round_are_drawn_once_and_anew_for_another_instance() -> None:
+    problem = QuadraticBilevel(drift="rapid", seed=1)
+    first = problem.vectors(5)
+    for t in range(20):  # few rounds are kept, and which of them makes no difference
+        np.testing.assert_array_equal(problem.vectors(t), QuadraticBilevel(drift="rapid", seed=1).vectors(t))
+    assert problem.vectors(19) is problem.vectors(19)
+    np.testing.assert_array_equal(problem.vectors(5), first)
+    problem.seed = 2
+    assert (problem.vectors(5) != first).all()
+
+
 @pytest.mark.parametrize("first_order", [True, False])
 def test_measured_constants_are_of_the_right_size(first_order: bool) -> None:
     problem = QuadraticBilevel(n=8, d=8, sampling_noise=0.0)

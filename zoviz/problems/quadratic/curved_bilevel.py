@@ -52,7 +52,8 @@ class CurvedBilevel(QuadraticBilevel):
     @property
     def weights(self) -> Array:
         """The weights h of the coordinates, (d,)."""
-        return np.linspace(1.0, self.conditioning, self.d)
+        weights: Array = self.data.eigenvalues
+        return weights
 
     @property
     def bilevel_constants(self) -> BilevelConstants:
@@ -91,7 +92,7 @@ class CurvedBilevel(QuadraticBilevel):
 
     def _parts(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array, Array]:
         """Return u (R, ..., d), the factor (R, ..., 1) of the sum, and the linear term (R, ..., d) of the sample."""
-        c = self.vectors(xi.t)[self.d : 2 * self.d]
+        c = self.vectors(xi.t)[y.shape[-1] : 2 * y.shape[-1]]
         forward = x @ self.data.coupling.T
         tilt = _along(xi.c, y) - c + (_along(xi.pull, y) - 1.0) * forward
         return y - forward - c, _along(xi.bend, y), tilt

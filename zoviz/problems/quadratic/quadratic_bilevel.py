@@ -15,11 +15,17 @@ from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 
 _WALK = 2**14
 """Rounds after which a walk stays where it is: its steps are below 1e-4 there."""
+_KEPT = 8
+"""Rounds whose vectors are kept: a step asks some twenty times for those of its own round and of the one before."""
 
 
 class _Data(NamedTuple):
-    """The matrices H (d, d) and its inverse, B (d, n), Q (n, n); phases (k,) and walk (rounds, k) of a_t, c_t, q_t."""
+    """The matrices H (d, d) and its inverse, B (d, n), Q (n, n); phases (k,) and walk (rounds, k) of a_t, c_t, q_t.
 
+    Also the eigenvalues of H, (d,), and the vectors of the rounds that were asked for last.
+    """
+
+    eigenvalues: Array
     hessian: Array
     inverse: Array
     coupling: Array
@@ -27,6 +33,7 @@ class _Data(NamedTuple):
     angles: Array
     walk: Array
     constants: BilevelConstants
+    vectors: dict[int, Array]
 
 
 class QuadraticBilevel(OnlineBilevel):
@@ -115,7 +122,8 @@ class QuadraticBilevel(OnlineBilevel):
     def build(self) -> _Data:
         """Draw the matrices, centres and phases."""
         n, d, rng = self.n, self.d, np.random.default_rng(self.seed)
-        hessian = _rotated(rng, np.linspace(1.0, self.conditioning, d))
+        eigenvalues = np.linspace(1.0, self.conditioning, d)
+        hessian = _rotated(rng, eigenvalues)
         bowl = _rotated(rng, np.linspace(0.5, 1.0, n))
         coupling = rng.standard_normal((d, n)) / np.sqrt(n + d)
         inverse = np.asarray(np.linalg.inv(hessian), dtype=float)
@@ -127,7 +135,7 @@ class QuadraticBilevel(OnlineBilevel):
         angles = rng.uniform(0.0, 2.0 * np.pi, n + 2 * d)
         steps = rng.standard_normal((_WALK if self.drift == "walk" else 1, n + 2 * d))
         walk = np.cumsum(steps / np.arange(1.0, len(steps) + 1.0)[:, None], axis=0)
-        return _Data(hessian, inverse, coupling, bowl, angles, walk, constants)
+        return _Data(eigenvalues, hessian, inverse, coupling, bowl, angles, walk, constants, {})
 
     @property
     def bilevel_constants(self) -> BilevelConstants:
@@ -147,7 +155,18 @@ class QuadraticBilevel(OnlineBilevel):
         return [(k * (self.phase_length or 0), f"phase {k + 1}") for k in range(1, self.phase(iteration) + 1)]
 
     def vectors(self, t: int) -> Array:
-        """Return (a_t, c_t, q_t) of round t laid end to end, (2 d + n,)."""
+        """Return (a_t, c_t, q_t) of round t laid end to end, (2 d + n,); read only."""
+        kept = self.data.vectors
+        vectors: Array | None = kept.get(t)
+        if vectors is None:
+            vectors = self._vectors(t)
+            vectors.flags.writeable = False
+            if len(kept) >= _KEPT:
+                kept.clear()
+            kept[t] = vectors
+        return vectors
+
+    def _vectors(self, t: int) -> Array:
         centre = np.random.default_rng([self.seed, 1, self.phase(t)]).standard_normal(2 * self.d + self.n)
         if self.drift == "walk":
             return centre + self.drift_size * self.data.walk[min(t, len(self.data.walk) - 1)]
