@@ -61,9 +61,9 @@ class Posterior(NamedTuple):
         signed = np.ascontiguousarray(features * labels[:, None])
         return cls(signed, np.ascontiguousarray(signed.T), prior_variance)
 
-    def weights(self, margins: Array) -> Array:
+    def weights(self, margins: Array, out: Array | None = None) -> Array:
         """Return 1 / (1 + e^m) of margins m (C, N)."""
-        weights = np.exp(margins)
+        weights = np.exp(margins, out=out)
         weights += 1.0
         return np.reciprocal(weights, out=weights)
 
@@ -175,24 +175,28 @@ def _advance(
     mass: Array,
 ) -> Array:
     """Fill the draws (C, T, d) in place, and return the number of accepted trajectories, (C,)."""
-    q = numbers.starts.copy()
-    margins = posterior.margins(q)
-    weights = posterior.weights(margins)
-    slope, potential = posterior.slope(weights, q), posterior.energy(margins, weights, q)
-    kept_slope, at, at_slope = slope.copy(), q.copy(), slope
+    q, chains = numbers.starts.copy(), len(numbers.starts)
+    tiles = -(-chains // _TILE) * _TILE  # rows of whole tiles, those beyond the chains 0: no leap has to fill them up
+    places, factors = np.zeros((tiles, q.shape[1])), np.zeros((tiles, len(posterior.signed)))
+    at, weights = places[:chains], factors[:chains]
+    at[:] = q
+    margins = posterior.margins(places)[:chains]
+    posterior.weights(margins, out=weights)
+    at_slope, potential = posterior.slope(factors, places)[:chains], posterior.energy(margins, weights, q)
+    kept_slope = at_slope.copy()
     momentum = numbers.momenta[:, 0] * np.sqrt(mass)
     total = potential + 0.5 * np.square(momentum).sum(axis=1) / mass[:, 0]
     half, move = momentum - 0.5 * step * at_slope, step / mass
-    count, accepted, scratch = np.zeros(len(q), dtype=np.intp), np.zeros(len(q)), np.empty_like(q)
+    count, accepted, scratch = np.zeros(chains, dtype=np.intp), np.zeros(chains), np.empty_like(q)
     for ends in _ends(gradients, leaps, length):
         at += np.multiply(move, half, out=scratch)
-        margins = posterior.margins(at)
-        weights = posterior.weights(margins)
-        at_slope = posterior.slope(weights, at)
+        margins = posterior.margins(places)[:chains]
+        posterior.weights(margins, out=weights)
+        at_slope = posterior.slope(factors, places)[:chains]
         half -= np.multiply(step, at_slope, out=scratch)
         if not ends.size:
             continue
-        rows = ends if ends.size < len(q) else slice(None)  # all of them need no copy
+        rows = ends if ends.size < chains else slice(None)  # all of them need no copy
         end, scale = half[rows] + 0.5 * step[rows] * at_slope[rows], mass[rows]
         reached = posterior.energy(margins[rows], weights[rows], at[rows])
         gain = total[rows] - (reached + 0.5 * np.square(end).sum(axis=1) / scale[:, 0])
