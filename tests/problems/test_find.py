@@ -64,6 +64,7 @@ def test_what_is_wrong_is_one_sentence_with_the_line(name: str) -> None:
     with pytest.raises(ValueError, match="(?s)^Expected ") as refusal:
         find_problem(name)
     assert re.search(WRONG[name], str(refusal.value)), str(refusal.value)
+    assert str(Path.cwd()) not in str(refusal.value), "visitors of a page read it, too"
 
 
 @pytest.mark.usefixtures("_own_modules")

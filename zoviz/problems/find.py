@@ -66,8 +66,8 @@ def _import(module: str) -> ModuleType:
     except Exception as error:  # the module is a person's own code, which may raise anything
         if isinstance(error, ModuleNotFoundError) and (error.name or "") in _parents(module):
             raise ValueError(
-                f"Expected the module {module} in {os.getcwd()} or installed, got none: check its name, and start in "
-                "its folder."
+                f"Expected the module {module} in the folder {Path.cwd().name} or installed, got none: check its name, "
+                "and start in its folder."
             ) from error
         raise ValueError(
             f"Expected to import the module {module}, got an error{_place(error)}; correct it and try again: "
