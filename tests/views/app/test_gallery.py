@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import html
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers.project import ROOT
 from helpers.waiting import until
+from zoviz import minimize
 from zoviz.problems import NonconvexQCQP
+from zoviz.problems.find import find_problem
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.app.gallery import Gallery, card
 from zoviz.views.app.page_address import apply_query
@@ -99,3 +105,12 @@ def test_a_card_says_nothing_that_could_be_taken_for_html_and_magnitudes_are_log
     assert "&lt;b&gt; " in card(0, SetUp("<b> ", "", "P", "S"), None)
     thumbnail = course("gap", np.arange(3.0), np.array([1.0, -0.1, 0.01]), True)
     assert thumbnail["points"] == [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0]] and thumbnail["last"] == 0.01
+
+
+def test_the_own_problem_that_it_shows_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (block,) = re.findall("<pre>(.*?)</pre>", Gallery([], {}, print).content, flags=re.DOTALL)
+    module, _, command = html.unescape(block).partition("# in the folder of the module\n")
+    (tmp_path / "my_module.py").write_text(module, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert minimize(find_problem("my_module:problem")).x == pytest.approx([1.0, 0.0], abs=1e-4)
+    assert command.endswith("--args my_module:problem") and command in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -26,9 +26,27 @@ _HEAD = (
     "<h2>Start from an example, or set up your own problem.</h2>"
     "<p>One click starts a run; almost everything can be changed while it runs.</p>"
 )
+_OWN = """
+<h2>Your own problem</h2>
+<p>Put it into a module, and name it where you start the page. <code>zoviz.minimize</code> takes the function as SciPy's
+does, and <code>zoviz run my_module:problem</code> solves it in the terminal.</p>
+<pre># my_module.py
+from zoviz.problems import BlackBox
+
+def fun(x):
+    return (x[0] - 2) ** 2 + x[1] ** 2, [x[0] + x[1] - 1]  # f(x), and h(x) &lt;= 0
+
+problem = BlackBox(fun, joint=True, m=1, bounds=[(0, 5)] * 2)
+
+# in the folder of the module
+panel serve apps/dashboard.py --show --args my_module:problem</pre>
+"""
 _STYLE = """
+pre {font-size: 12.5px; line-height: 1.5; padding: 10px 14px; margin: 0 0 14px; overflow-x: auto; border-radius: 8px;
+  max-width: 800px; background: color-mix(in srgb, currentColor 4%, transparent)} code {font-size: 12.5px}
+.cards + h2 {margin-top: 22px}
 h2 {font-size: 17px; margin: 10px 0 2px; font-weight: 600} p {margin: 0 0 12px; font-size: 14px}
-.cards {display: grid; gap: 14px; grid-template-columns: repeat(auto-fill, minmax(230px, 1fr))}
+.cards {display: grid; gap: 14px; grid-template-columns: repeat(auto-fill, minmax(280px, 1fr)); max-width: 1420px}
 .card {display: flex; flex-direction: column; gap: 5px; text-align: left; font: inherit; color: inherit;
   background: color-mix(in srgb, currentColor 3%, transparent); padding: 12px 14px; border-radius: 8px; cursor: pointer;
   border: 1px solid color-mix(in srgb, currentColor 22%, transparent)}
@@ -98,7 +116,7 @@ export function render({model}) {
     ) -> None:
         cards = "".join(card(at, one, thumbnails.get(one.title)) for at, one in enumerate(set_ups))
         super().__init__(
-            content=f"{_HEAD}<div class='cards'>{cards}</div>",
+            content=f"{_HEAD}<div class='cards'>{cards}</div>{_OWN}",
             stylesheets=[_STYLE],
             sizing_mode="stretch_width",
             margin=(4, 14),
