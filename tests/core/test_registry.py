@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -13,7 +14,7 @@ import pytest
 import zoviz.estimators
 import zoviz.problems
 import zoviz.solvers
-from zoviz.core.registry import LazyExports, discover, every, modules
+from zoviz.core.registry import LazyExports, discover, every, modules, named
 from zoviz.estimators import GradientEstimator, Sphere
 from zoviz.problems.base import Problem
 from zoviz.solvers import Solver
@@ -127,3 +128,18 @@ def test_a_class_defined_again_replaces_the_earlier_one() -> None:
 def test_everything_in_all_is_there(package: object) -> None:
     names = package.__all__  # type: ignore[attr-defined]
     assert names and [name for name in names if not hasattr(package, name)] == []
+
+
+@pytest.mark.parametrize(
+    "package, base, name, near",
+    [
+        ("zoviz.problems", Problem, "load-trackin", "did you mean LoadTracking"),
+        ("zoviz.papers", Experiment, "sogd-fig-22", "did you mean sogd Fig. 2"),
+        ("zoviz.estimators", GradientEstimator, "?", "the things are "),
+    ],
+)
+def test_an_unknown_name_brings_up_the_near_ones_as_people_write_them(
+    package: str, base: type, name: str, near: str
+) -> None:
+    with pytest.raises(ValueError, match=rf"got '{re.escape(name)}': {near}"):
+        named(package, base, name, "thing")

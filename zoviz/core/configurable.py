@@ -29,7 +29,8 @@ class Configurable(param.Parameterized, metaclass=SignatureOfParameters):
     def __init__(self, **params: Any) -> None:
         known = type(self).param
         for unknown in (name for name in params if name not in known):
-            hint = suggestion(unknown, settable(type(self)), "the parameters are")
+            own = settable(type(self))
+            hint = suggestion(unknown, own, f"the parameters are {', '.join(own)}.")
             raise TypeError(f"Expected a parameter of {type(self).__name__}, got {unknown!r}: {hint}")
         super().__init__(**params)
 

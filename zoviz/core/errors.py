@@ -57,21 +57,27 @@ def leave_result(error: BaseException, result: Callable[[], Any]) -> None:
                 error.add_note("What was found so far is this exception's attribute result, with x and fun.")
 
 
+def key(name: object) -> str:
+    """Return a name without case, blanks and hyphens."""
+    return "".join(letter for letter in str(name).casefold() if letter.isalnum())
+
+
 def suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
-    """Return the end of a sentence about an unknown name: the known ones that are near it or contain it, or all.
+    """Return the end of a sentence about an unknown name: the known ones that are near it or contain it.
 
     Parameters
     ----------
     name : str
+        Case, blanks and hyphens do not count.
     names : iterable of str
         Those that are known.
     otherwise : str
-        What comes before all of them, where none is near: "the parameters are".
+        The end where none is near.
     """
-    known = list(names)
-    inside = [one for one in known if len(name) > 2 and name in one]
-    near = list(dict.fromkeys([*difflib.get_close_matches(name, known, n=4, cutoff=0.6), *inside]))[:4]
-    return f"did you mean {' or '.join(near)}?" if near else f"{otherwise} {', '.join(known)}."
+    known, own = {key(one): one for one in names}, key(name)
+    inside = [one for one in known if len(own) > 2 and own in one]
+    near = list(dict.fromkeys([*difflib.get_close_matches(own, known, n=4, cutoff=0.6), *inside]))[:4]
+    return f"did you mean {' or '.join(known[one] for one in near)}?" if near else otherwise
 
 
 def described(error: BaseException) -> str:

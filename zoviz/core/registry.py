@@ -6,7 +6,6 @@ with Param's private ``__abstract = True``.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -14,6 +13,8 @@ import pkgutil
 from typing import Any, TypeVar
 
 import param
+
+from zoviz.core.errors import key, suggestion
 
 T = TypeVar("T")
 
@@ -59,11 +60,6 @@ def every(package: str, base: type[T]) -> list[type[T]]:
     return list(param.descendents(base, concrete=True))
 
 
-def key(name: object) -> str:
-    """Return a name without case, blanks and hyphens."""
-    return "".join(letter for letter in str(name).casefold() if letter.isalnum())
-
-
 def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
     """Return the concrete subclass of ``base`` with this name, of the class or for people.
 
@@ -82,12 +78,11 @@ def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
         For an unknown name, with those that are near.
     """
     classes = discover(package, base)
-    keys = {key(getattr(cls, "title", "")): cls for cls in classes.values()}
-    keys |= {key(name): cls for name, cls in classes.items()}
+    titles = {cls.title: cls for cls in classes.values() if hasattr(cls, "title")}
+    keys = {key(own): cls for own, cls in (titles | classes).items()}
     if key(name) in keys:
         return keys[key(name)]
-    near = dict.fromkeys(keys[one].__name__ for one in difflib.get_close_matches(key(name), keys, n=5, cutoff=0.5))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"the {kind}s are {', '.join(classes)}."
+    hint = suggestion(name, classes, suggestion(name, titles, f"the {kind}s are {', '.join(classes)}."))
     raise ValueError(f"Expected the name of a {kind}, got {name!r}: {hint}")
 
 

@@ -128,5 +128,5 @@ def set_options(solver: Solver, options: Mapping[str, Any]) -> None:
 
     own = [key for key in solver.param if key != "name"]
     own += [f"estimator.{key}" for key in getattr(solver.estimator, "param", ()) if key != "name"]
-    hint = suggestion(unknown[0], own, f"{type(solver).__name__} has")
+    hint = suggestion(unknown[0], own, f"{type(solver).__name__} has {', '.join(own)}.")
     warnings.warn(f"Unknown solver options: {', '.join(unknown)}: {hint}", OptimizeWarning, stacklevel=5)

@@ -40,8 +40,10 @@ def find_problem(name: str) -> Problem:
     found: Any = _import(module)
     if not hasattr(found, path):
         own = [key for key, value in vars(found).items() if isinstance(value, Problem)]
-        hint = suggestion(path, own, "its problems are") if own else "assign one there, problem = BlackBox(...)."
-        raise ValueError(f"Expected a problem in module {module}, got {path!r}, which is not there: {hint}")
+        others = f"its problems are {', '.join(own)}." if own else "assign one there, problem = BlackBox(...)."
+        raise ValueError(
+            f"Expected a problem in module {module}, got {path!r}, which is not there: {suggestion(path, own, others)}"
+        )
     problem = getattr(found, path)
     problem = problem() if isinstance(problem, type) and issubclass(problem, Problem) else problem
     if not isinstance(problem, Problem):

@@ -36,7 +36,8 @@ def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameteri
         raise ValueError(f"Expected one parameter, got {name!r} of both: write problem.{name} or solver.{name}.")
     names = [*settable(problem), *_dotted_names(solver)]
     whose = f"{type(problem).__name__} or {type(solver).__name__}"
-    raise ValueError(f"Expected a parameter of {whose}, got {name!r}: {suggestion(name, names, 'there are')}")
+    hint = suggestion(name, names, f"there are {', '.join(names)}.")
+    raise ValueError(f"Expected a parameter of {whose}, got {name!r}: {hint}")
 
 
 def settable(holder: param.Parameterized) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
 import functools
 import importlib.util
 import re
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.errors import MissingExtra
+from zoviz.core.errors import MissingExtra, suggestion
 from zoviz.core.optional import missing
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
@@ -228,8 +227,7 @@ def _row(name: str) -> dict[str, str]:
     key = name.strip().upper()
     if key in same:
         return index[same[key]]
-    near = [same[match] for match in difflib.get_close_matches(key, same, n=4, cutoff=0.6)]
-    hint = f"did you mean {', '.join(near)}?" if near else "Suite.names() lists them."
+    hint = suggestion(name, index, "Suite.names() lists them.")
     raise ValueError(f"Expected the name of one of the suite's {len(index)} problems, got {name!r}: {hint}")
 
 

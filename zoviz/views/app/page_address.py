@@ -10,8 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import param
 
-from zoviz.core.errors import ZovizError, suggestion
-from zoviz.core.registry import key
+from zoviz.core.errors import ZovizError, key, suggestion
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.runs.stored_run import StoredRun
@@ -160,7 +159,8 @@ def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
                 owner.param.update({name: default})
     if not complaints:  # else its parameters may be those of what is not valid
         named = [name for name in values if name.startswith(("problem.", "solver.", "run.")) and name not in known]
-        complaints += [f"{name} in the address is ignored: {suggestion(name, known, 'known are')}" for name in named]
+        others = f"known are {', '.join(known)}."
+        complaints += [f"{name} in the address is ignored: {suggestion(name, known, others)}" for name in named]
     return complaints
 
 
