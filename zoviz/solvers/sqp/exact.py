@@ -102,7 +102,7 @@ class Exact:
         """Return the arm at a start x (n,) with values (1 + m,), +inf where not finite; some rows are kept."""
         m = len(value) - 1
         run = SQPRun.start(x, value, m, 1.0, penalty)
-        run.interior = Interior.of(kept.rows) if kept.any else None
+        run.interior = Interior.of(kept.rows)
         return cls(
             run,
             x,
@@ -171,7 +171,7 @@ class Exact:
                     return context
             if accepted:
                 continue
-            if run.interior is not None:
+            if run.interior.any:
                 context = yield from self._touch(run.interior, context, box)
             behind = self.runs > 1 and run.is_behind(self.best_value, box)
             if run.is_restored(c) or run.is_lost(box) or behind or not run.polish(c):
@@ -239,9 +239,9 @@ class Exact:
         if not run.central:
             self._judge_rounding(values, quantum, box.constants.seen)
         slopes = derivatives.quotients(run.value, values, steps)
-        if run.interior is not None:  # the other side may be outside
+        if run.interior.any:  # the other side may be outside
             slopes = np.where(np.isfinite(slopes), slopes, 0.0)
-            run.interior = run.interior.take_slopes(run.x, run.value, slopes, steps, space.scale)
+        run.interior = run.interior.take_slopes(run.x, run.value, slopes, steps, space.scale)
         missing = np.asarray(~np.isfinite(slopes).all(axis=1))
         if missing.any() and self.verdict != "rough":
             mirrored = derivatives.mirror_points(run.x, steps, missing, space)
@@ -305,8 +305,7 @@ class Exact:
             # Calls for what is begun are not among those left.
             while context.left < len(unknown) - ahead.among(self.begun, unknown).sum() + more:
                 others = last_calls(run, self.best, self.best_value, context, space)
-                others = others if run.interior is None else run.interior.within(others)
-                others, self.begun = np.concatenate([self.begun, others]), self.begun[:0]
+                others, self.begun = np.concatenate([self.begun, run.interior.within(others)]), self.begun[:0]
                 self.keep_best(others, self._inside(others, (yield "last calls", others)), space)
                 context = yield
             values[~known] = yield from self._with_guesses(purpose, unknown, guesses, context, space)
@@ -314,9 +313,7 @@ class Exact:
         if purpose == "differences":
             self.failures = self.failures.add_differences(values)
         else:
-            self.failures = self.failures.add(points, values)
-        if run.interior is not None and purpose != "differences":
-            values = run.interior.refused(values)
+            self.failures, values = self.failures.add(points, values), run.interior.refused(values)
         return values, context
 
     def _with_guesses(
@@ -343,16 +340,13 @@ class Exact:
 
     def _inside(self, points: Array, values: Array) -> Array:
         """Learn of rows that are kept by values (q, 1 + m) at points (q, n), and return them: outside as failed."""
-        interior = self.run.interior
-        if interior is None:
-            return values
-        self.run.interior = interior.take(points, values)
-        return interior.refused(values)
+        before = self.run.interior
+        self.run.interior = before.take(points, values)
+        return before.refused(values)
 
     def _line(self, points: Array) -> Array:
         """Return points (q, n) on a line from the present one, nearer to it where rows that are kept would not hold."""
-        run = self.run
-        return points if run.interior is None else run.interior.line(run.x, run.value, points)
+        return self.run.interior.line(self.run.x, self.run.value, points)
 
     def keep_best(self, points: Array, values: Array, space: Space) -> None:
         """Take the best of points (q, n) with values (q, 1 + m) where it is better than the one so far."""
@@ -423,8 +417,7 @@ class Exact:
                 place = elsewhere(self.runs, self.best, space.scaled(last.length), generator)
                 if not self.failures.expects(place, space.scale):
                     break
-            place = place if last.interior is None else last.interior.within(place[None])[0]
-            self.run = SQPRun.start(place, np.empty(0), m, radius, penalty)
+            self.run = SQPRun.start(last.interior.within(place[None])[0], np.empty(0), m, radius, penalty)
         self.run.interior = last.interior
         self.runs += 1
 

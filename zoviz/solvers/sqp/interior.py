@@ -85,14 +85,19 @@ class Interior(NamedTuple):
 
     @classmethod
     def of(cls, kept: np.ndarray) -> Interior:
-        """Return that of kept rows (k,) of h, before any call."""
+        """Return that of kept rows (k,) of h, which may be none, before any call."""
         rows, nothing = 1 + kept, np.empty(0)
         zero = np.zeros(len(rows))
         return cls(rows, nothing, nothing, zero, np.empty((len(rows), 0)), zero, zero, zero, zero)
 
     @property
+    def any(self) -> bool:
+        """Whether any row is kept."""
+        return len(self.rows) > 0
+
+    @property
     def known(self) -> bool:
-        """Whether the slopes of the constraints are known."""
+        """Whether the slopes of the constraints are known; never, where none is kept."""
         return len(self.scale) > 0
 
     @property
@@ -108,6 +113,8 @@ class Interior(NamedTuple):
 
     def take_slopes(self, x: Array, value: Array, slopes: Array, steps: Offsets, scale: Array) -> Interior:
         """Return it with the slopes (n, 1 + m) at x (n,), of values (1 + m,), by differences of these steps."""
+        if not self.any:
+            return self
         known, scale = self.known, self.scale if self.known else scale
         h, present, lengths = value[self.rows], slopes[:, self.rows].T * scale, np.abs(steps.first) / scale
         size = np.maximum(self.size, np.abs(h) + np.abs(present) @ np.abs(x / scale))

@@ -17,6 +17,9 @@ from zoviz.solvers.sqp.elastic_qp import Balls, Linearisation, Step
 from zoviz.solvers.sqp.interior import Interior
 from zoviz.solvers.sqp.situation import Space
 
+NO_ROWS = Interior.of(np.empty(0, dtype=np.int64))
+"""Of a problem none of whose rows is kept."""
+
 
 def _none() -> Array:
     return np.empty((0, 0))
@@ -58,8 +61,8 @@ class SQPRun:
         Normal and offset of the plane beyond which calls are expected to fail; empty where none is.
     whole : bool
         Whether the last accepted step was taken as a whole.
-    interior : Interior or None
-        What is known of rows that are kept; None where none are.
+    interior : Interior
+        What is known of rows that are kept.
     curved, moved : Array, shape (n,)
         Whether slopes along a variable have changed from one point to the next, and whether it has moved noticeably.
     """
@@ -83,7 +86,7 @@ class SQPRun:
     spent: int = 0
     wall: Array = field(default_factory=lambda: np.empty(0))
     whole: bool = True
-    interior: Interior | None = None
+    interior: Interior = NO_ROWS
 
     @classmethod
     def start(
@@ -128,9 +131,7 @@ class SQPRun:
         """Return the steps of the differences at x (n,)."""
         relative = np.full(space.n, differences.CENTRAL if self.central else differences.FORWARD)
         steps = derivatives.offsets(x, space, relative, self.central)
-        if self.interior is None or not len(self.value):
-            return steps
-        return self.interior.offsets(x, self.value, steps, space)
+        return self.interior.offsets(x, self.value, steps, space) if len(self.value) else steps
 
     def model(self, space: Space, trust_scale: float, value: Array) -> Linearisation:
         """Return the programme of a step from x in scaled variables, with these values (m,) of the constraints.
@@ -142,7 +143,7 @@ class SQPRun:
         lower = np.maximum(-radius, (space.lower - self.x) / space.scale)
         upper = np.minimum(radius, (space.upper - self.x) / space.scale)
         jacobian = self.slopes[:, 1:].T * space.scale
-        if self.interior is not None:  # whatever a correction has for them
+        if self.interior.any:  # whatever a correction has for them
             value, kept = value.copy(), self.interior.rows
             value[kept - 1] = self.interior.room / self.size[kept]
         if len(self.wall):  # a row more
@@ -153,7 +154,7 @@ class SQPRun:
 
     def _balls(self, space: Space, rows: int) -> Balls | None:
         """Return the curvatures of the rows that are kept, in units of ``size``, among ``rows`` rows."""
-        if self.interior is None:
+        if not self.interior.any:
             return None
         kept, bend = self.interior.rows, np.full(rows, np.nan)
         bend[kept - 1] = 0.5 * self.interior.curvature / self.size[kept]
@@ -163,8 +164,7 @@ class SQPRun:
 
     def ahead(self, space: Space) -> Array:
         """Return the point that the present step leads to, (n,)."""
-        point = space.clip(self.x + space.scale * self.step.d)
-        return point if self.interior is None else self.interior.within(point[None])[0]
+        return self.interior.within(space.clip(self.x + space.scale * self.step.d)[None])[0]
 
     def solve(self, space: Space, trust_scale: float) -> Promise:
         """Make the next step, set the penalty by it, and return what it promises."""
@@ -176,7 +176,7 @@ class SQPRun:
             self.hessian, self.fresh = self._flat(identity), True
         model = self.model(space, trust_scale, h)
         step = elastic_qp.steered(model, self.penalty, c.largest_penalty, c.least_violation, c.exactness)
-        if self.interior is not None:
+        if self.interior.any:
             step = self._inside(step, model, space)
         self.step = step = step._replace(multipliers=step.multipliers[: len(h)])
         largest, violation, self.penalty = step.largest_multiplier, float(np.maximum(h, 0.0).sum()), step.penalty

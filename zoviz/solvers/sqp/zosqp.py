@@ -336,7 +336,7 @@ class ZOSQP(LoopSolver):
         notes += [f"values are noisy, so regression was used; {_number(noisy, 'descent')}."] if noisy else []
         notes += [f"values {what}, so regression was used; {_number(rough, 'descent')}."] if rough else []
         kept = [one.exact.run.interior for one in replicas if one.exact is not None]
-        if outside := [interior.outside for interior in kept if interior is not None]:
+        if outside := [interior.outside for interior in kept if interior.any]:
             calls = f"{sum(outside)} call{'s were' if sum(outside) != 1 else ' was'}" if any(outside) else "no call was"
             notes += [f"{calls} outside of the constraints that are kept."]
         return " ".join(f"{self.title}: {one}" for one in notes)
