@@ -78,7 +78,7 @@ def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
         For an unknown name, with those that are near.
     """
     classes = discover(package, base)
-    titles = {cls.title: cls for cls in classes.values() if hasattr(cls, "title")}
+    titles = {title: cls for cls in classes.values() if (title := getattr(cls, "title", ""))}
     keys = {key(own): cls for own, cls in (titles | classes).items()}
     if key(name) in keys:
         return keys[key(name)]

@@ -23,13 +23,12 @@ from zoviz.runs import repeat, resume
 from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.checkpoint import ResumeData, place, points
 from zoviz.runs.engine.guard import Divergence, read_divergences
-from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.history import PATH_POINTS, RunHistory
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
 from zoviz.runs.engine.spec import EVERY_CALL, FREE, LISTED, RunSettings, RunSpec
 from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
-from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.export import description, export
 from zoviz.runs.run import Run, RunStore
 from zoviz.runs.run_view import RunView

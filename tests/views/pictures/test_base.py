@@ -10,7 +10,7 @@ from zoviz import Run
 from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
-from zoviz.runs.engine.worker import PATH_POINTS
+from zoviz.runs.engine.history import PATH_POINTS
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.pictures.base import Picture, PictureCard

@@ -112,13 +112,12 @@ def _state_of(worker: Any) -> dict[str, Any]:
         "resolved": worker.resolved,
         "constants": worker.constants.plain() if isinstance(worker.constants, Constants) else None,
         "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
-        "hits": [target.hit for target in worker.targets],
         "journal": [change._asdict() for change in worker.journal],
         "planned": len(worker.schedule),
         "notes": worker.notes,
         "opening": worker.opening,
         "problem": worker.problem.snapshot(),
-        "tally": None if worker.tally is None else worker.tally.snapshot(),
+        **worker.recording.snapshot(),
         "guard": worker.guard.snapshot(),
         "noise": worker.noise.snapshot(),
         "confidence": worker.confidence.snapshot(),
@@ -240,7 +239,7 @@ def restore(
 
     Parameters
     ----------
-    worker : Worker
+    worker : Any
     data : bytes or None
         What ``snapshot`` returned. None: the worker begins anew, with the values of its log as far as it goes.
     trace, path : Trace, optional
@@ -290,8 +289,6 @@ def _take_state(worker: Any, state: Mapping[str, Any], trace: Trace | None = Non
     worker.state, worker.info, worker.resolved = state["state"], state["info"], state["resolved"]
     if state["constants"] is not None:
         worker.constants = Constants.of(state["constants"])
-    if worker.tally is not None:
-        worker.tally.restore(state["tally"])
     worker.noise.restore(state["noise"])
     worker.confidence.restore(state["confidence"])
     if worker.confidence.last_call is not None:
@@ -299,18 +296,13 @@ def _take_state(worker: Any, state: Mapping[str, Any], trace: Trace | None = Non
     if worker.noise.found:
         worker.believe_noise()
     worker.guard.restore(state["guard"])
-    for target, hit in zip(worker.targets, state["hits"], strict=True):
-        target.restore(hit)
-    worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
     for change in state["journal"]:
         worker.journal.append(Change(**change))
     worker.schedule = worker.schedule[len(worker.schedule) - state["planned"] :]
     worker.notes[:] = state["notes"]
     worker.opening[:] = state["opening"]
     worker.trace, worker.path = worker.trace if trace is None else trace, worker.path if path is None else path
-    # The exact values that the next row looks up, from here: computed elsewhere they may differ by round-off.
-    if worker.trace.wants(worker.iteration) or worker.open:
-        worker.measured()
+    worker.recording.restore(state, worker.now)
 
 
 def _until(rows: Trace, iteration: int, forked: bool) -> Trace:

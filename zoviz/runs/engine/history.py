@@ -1,4 +1,4 @@
-"""What a run has done so far, as its readers see it; the null object of a run that has not begun."""
+"""What a run has done so far, as its readers see it, and the recording that writes it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Tally
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
+from zoviz.runs.engine import measures
 from zoviz.runs.engine.answer import Answer
+from zoviz.runs.engine.columns import ITERATION, SECONDS
 from zoviz.runs.engine.guard import Divergence
+from zoviz.runs.engine.measures import Now
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.steering import Journal
-from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, Target
+from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, Target, check_known
 from zoviz.runs.engine.trace import Trace
+from zoviz.solvers.base import Solver
+
+PATH_POINTS, PATH_VARIABLES = 256, 5000
+"""Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
 
 
 class RunHistory:
@@ -105,3 +112,90 @@ class RunHistory:
     def result(self) -> Result:
         """The outcome so far of a run that has one."""
         raise NotImplementedError("A run that has not begun has no outcome.")
+
+
+class Recording:
+    """The recording of a run, which writes the trace, the path and the targets of its history.
+
+    Parameters
+    ----------
+    history : RunHistory
+        Of the run, with its targets.
+    tally : Tally or None
+        What sums figures over every iteration.
+
+    Attributes
+    ----------
+    open : bool
+        Whether a replica has not hit some target yet.
+    """
+
+    def __init__(self, history: RunHistory, tally: Tally | None) -> None:
+        self._history, self._tally, self._exact = history, tally, measures.ExactPoints()
+        self.open = bool(history.targets)
+
+    def begin(self, now: Now, problem: str) -> None:
+        """Record the start, whose measures tell whether a problem of this name has those of the targets."""
+        measured = self.measured(now)
+        check_known(self._history.targets, measured, problem)
+        self._check_targets(now, measured)
+        self._history.trace.append(self.row(now, measured))
+        self._keep_point(now)
+
+    def add(self, solver: Solver, before: Any, after: Any, sample: Any) -> None:
+        """Add a step of a solver, from one state to the next, to the sums over all of them."""
+        if self._tally is not None:
+            self._tally.add(solver.iterate(before), solver.iterate(after), sample)
+
+    def is_due(self, iteration: int) -> bool:
+        """Return whether anything is recorded of this iteration."""
+        return self.open or self._history.path.wants(iteration) or self._history.trace.wants(iteration)
+
+    def step(self, now: Now, is_last: bool) -> None:
+        """Record a step as far as it is due; the row of the last one waits for the answer that is polished."""
+        if self._history.path.wants(now.iteration):
+            self._keep_point(now)
+        due = self._history.trace.wants(now.iteration) and not is_last
+        if due or self.open:
+            measured = self.measured(now)
+            if self.open:
+                self._check_targets(now, measured)
+            if due:
+                self._history.trace.append(self.row(now, measured))
+
+    def measured(self, now: Now) -> dict[str, Any]:
+        """Return the measures of the present state, and sums over all steps so far."""
+        measured = measures.metrics(now, self._exact)
+        return measured if self._tally is None else measured | self._tally.row()
+
+    def row(self, now: Now, measured: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the present figures, measured here unless they are given; of the first calls before a method began."""
+        if now.state is None:
+            row = measures.first_row(now.oracle)
+        else:
+            row = measures.row(now, measured or self.measured(now), self._exact)
+        return {ITERATION: now.iteration, SECONDS: now.seconds, **row}
+
+    def _check_targets(self, now: Now, measured: Mapping[str, Array]) -> None:
+        counts: dict[str, Any] = {"iteration": now.iteration, "seconds": now.seconds, **now.oracle.account.counted}
+        targets = self._history.targets
+        self.open = any([target.check(measured[target.metric], counts) for target in targets])  # a list: each
+
+    def _keep_point(self, now: Now) -> None:
+        self._history.path.append({ITERATION: now.iteration, **measures.points(now, PATH_VARIABLES)})
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the first hits and the sums, under names that stores hold."""
+        tally = None if self._tally is None else self._tally.snapshot()
+        return {"hits": [target.hit for target in self._history.targets], "tally": tally}
+
+    def restore(self, state: Mapping[str, Any], now: Now) -> None:
+        """Go on from a snapshot, with the trace and the path as they were then."""
+        if self._tally is not None:
+            self._tally.restore(state["tally"])
+        for target, hit in zip(self._history.targets, state["hits"], strict=True):
+            target.restore(hit)
+        self.open = any(target.hits < len(target.iteration) for target in self._history.targets)
+        # The exact values that the next row looks up, from here: computed elsewhere they may differ by round-off.
+        if self._history.trace.wants(now.iteration) or self.open:
+            self.measured(now)

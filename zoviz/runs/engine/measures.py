@@ -19,6 +19,22 @@ SHOWN_DUALS = 8
 """Dual variables that a trace keeps one by one; with more constraints, the first of them and the norm of all."""
 
 
+class Now(NamedTuple):
+    """A run between two steps: its problem in the solver's units, what its last step told, and its counts.
+
+    Of the replicas that are ``hidden``, (R,) or None, a row has no measures.
+    """
+
+    problem: Problem
+    solver: Solver
+    state: Any
+    info: Info | None
+    oracle: Oracle
+    iteration: int
+    seconds: float
+    hidden: np.ndarray | None = None
+
+
 class ExactPoints:
     """A cache of exact values at the two points measured last, so that theory need not compute them again.
 
@@ -83,39 +99,29 @@ def points_so_far(solver: Solver, state: Any, oracle: Oracle) -> Points:
     return Points(*best, x, *value)
 
 
-def metrics(
-    problem: Problem, solver: Solver, state: Any, sample: Any = None, points: ExactPoints | None = None
-) -> dict[str, Array]:
+def metrics(now: Now, points: ExactPoints | None = None) -> dict[str, Array]:
     """Return the problem's measures (R,) of the reported iterate; of the last one where others would cost calls."""
-    iterate = solver.iterate(state)
+    problem, iterate, sample = now.problem, now.solver.iterate(now.state), now.oracle.sample
     if not problem.analytic:
         return problem.measures(iterate, sample)
-    x = solver.output(state)
+    x = now.solver.output(now.state)
     exact = (points or ExactPoints()).take(problem, x)
     return problem.measures(iterate if iterate.x is x else iterate._replace(x=x), sample, exact)
 
 
-def points(solver: Solver, state: Any, most: int) -> dict[str, Array]:
+def points(now: Now, most: int) -> dict[str, Array]:
     """Return what a path keeps of the first replica: its iterate (n,), and a follower's, up to ``most`` variables."""
-    places = {"x": solver.output(state), "inner": solver.iterate(state).inner}
+    places = {"x": now.solver.output(now.state), "inner": now.solver.iterate(now.state).inner}
     return {name: place[0] for name, place in places.items() if place is not None and place.shape[1] <= most}
 
 
-def row(
-    problem: Problem,
-    solver: Solver,
-    state: Any,
-    info: Info | None,
-    oracle: Oracle,
-    measured: dict[str, Array],
-    points: ExactPoints,
-    hidden: np.ndarray | None = None,
-) -> dict[str, Array]:
-    """Return a trace's row: every column with a replica axis, (R,) or (R, k); NaN for ``hidden`` replicas, (R,).
+def row(now: Now, measured: dict[str, Array], points: ExactPoints) -> dict[str, Array]:
+    """Return a trace's row: every column with a replica axis, (R,) or (R, k); NaN for hidden replicas.
 
     In the user's units, but for the variance of the solver's estimate and what theory says of it. A replica that the
     guard stopped is shown as it was then: a mean that left it out would be that of the others.
     """
+    problem, solver, state, oracle, hidden = now.problem, now.solver, now.state, now.oracle, now.hidden
     units = oracle.units
     best = np.where(np.isfinite(oracle.best.f), oracle.best.f, np.nan)
     kinds = {f"{columns.CALLS_OF}{kind}": count.astype(float) for kind, count in oracle.account.kinds.items()}
@@ -138,10 +144,10 @@ def row(
     stage = solver.stage(state)
     if stage is not None:
         out[columns.STAGE] = np.full(len(best), float(stage))
-    if info is not None:
+    if now.info is not None:
         if solver.estimator is not None:
-            out[columns.VARIANCE] = info.variance
-        out.update(solver.theory(problem, info, points.find(info.point)))
+            out[columns.VARIANCE] = now.info.variance
+        out.update(solver.theory(problem, now.info, points.find(now.info.point)))
     if hidden is not None:
         for name in out.keys() - {columns.BEST_OBJECTIVE, columns.BEST_GAP} - counts.keys():
             out[name] = np.array(out[name], dtype=float)
@@ -181,8 +187,14 @@ def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> It
         return None
 
 
-def of_polished(problem: Problem, answer: Iterate, oracle: Oracle) -> dict[str, Array]:
-    """Return objective, violation and ||v|| (R,) of a polished answer, where they are measured, and counts by then."""
-    measured = problem.measures(answer, oracle.sample)
+def of_polished(now: Now, answer: Iterate) -> dict[str, Array]:
+    """Return objective, violation and ||v|| (R,) of a polished answer, where they are measured."""
+    measured = now.problem.measures(answer, now.oracle.sample)
     names = (columns.OBJECTIVE, columns.VIOLATION, columns.NORMAL_RESIDUAL)
-    return {name: measured[name] for name in names if name in measured} | counted(oracle)
+    return {name: measured[name] for name in names if name in measured}
+
+
+def polished_columns(now: Now, answer: Iterate | None) -> dict[str, Array]:
+    """Return what the last row has of a polished answer, and the counts by then; nothing where there is none."""
+    own = {} if answer is None else of_polished(now, answer) | counted(now.oracle)
+    return {f"{columns.POLISHED}{name}": value for name, value in own.items()}

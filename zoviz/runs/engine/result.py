@@ -12,12 +12,11 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.ranking import is_feasible
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import LedgerSums, Oracle
-from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import NORMAL_RESIDUAL, OBJECTIVE, VIOLATION
+from zoviz.runs.engine.measures import Now
 from zoviz.runs.engine.stopping import Ending, RunStatus
 from zoviz.runs.engine.trace import Trace
-from zoviz.solvers.base import Solver
 
 
 class Polished(NamedTuple):
@@ -121,51 +120,12 @@ class Result:
     polished: Polished | None = None
 
 
-class ResultInputs(NamedTuple):
-    """The data at one moment of a run from which its result is made.
-
-    Attributes
-    ----------
-    problem : Problem
-        As the solver sees it, in the solver's units; ``oracle.problem`` is the user's.
-    solver : Solver
-    state : object
-        The solver's, after its last step; None where the budget was spent before the method began.
-    oracle : Oracle
-    status : RunStatus
-    message : str
-        How the run ended; empty before.
-    failed : bool
-        Whether an error ended the run: then what cannot be measured is NaN.
-    iteration, seed : int
-    trace : Trace
-    polished : Iterate or None
-        In the solver's units.
-    ending : Ending
-    unsure : ndarray of bool, shape (R,), or False
-        Replicas of which no call was left to tell whether the constraints hold.
-    """
-
-    problem: Problem
-    solver: Solver
-    state: Any
-    oracle: Oracle
-    status: RunStatus
-    message: str
-    failed: bool
-    iteration: int
-    seed: int
-    trace: Trace
-    polished: Iterate | None
-    ending: Ending
-    unsure: np.ndarray | bool = False
-
-
 @np.errstate(all="ignore")  # an iterate that has run away is measured too
-def summarise(run: ResultInputs) -> Result:
+def summarise(run: Any) -> Result:
     """Return the outcome so far of a run that has begun."""
-    oracle, state, problem = run.oracle, run.state, run.oracle.problem
-    reached = _best_of_the_first(run) if state is None else _of_the_state(run)
+    now, failed = run.now, run.error is not None  # at one moment, as another thread may look at it
+    oracle, problem = now.oracle, now.oracle.problem
+    reached = _best_of_the_first(oracle) if now.state is None else _of_the_state(now, failed)
     feasible = np.isfinite(oracle.best.f)
     message = run.message or f"The run is {run.status}."
     if not feasible.all() and not problem.stochastic:
@@ -175,7 +135,7 @@ def summarise(run: ResultInputs) -> Result:
     if oracle.account.failures.any():
         message += f" The black box returned {int(oracle.account.failures.sum())} non-finite values."
         message += f" {problem.failure_message}" if problem.failure_message else ""
-    note = "" if state is None else run.solver.closing_note(state)
+    note = "" if now.state is None else now.solver.closing_note(now.state)
     message += f" {note}" if note else ""
     if not reached.known.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
@@ -186,11 +146,11 @@ def summarise(run: ResultInputs) -> Result:
         fun=reached.fun,
         violation=reached.violation,
         maxcv=reached.maxcv,
-        success=success & oracle.run_active & np.logical_not(run.unsure),
+        success=success & oracle.run_active & np.logical_not(run.noise.unsure),
         status=run.status,
         message=message,
         ending=ending_of(run.ending, feasible),
-        nit=run.iteration,
+        nit=now.iteration,
         calls=oracle.calls.copy(),
         samples=oracle.account.samples.xi.copy(),
         zeta_samples=oracle.account.samples.zeta.copy(),
@@ -200,12 +160,12 @@ def summarise(run: ResultInputs) -> Result:
         h=reached.h,
         best_h=oracle.best.h.copy(),
         failures=oracle.account.failures.copy(),
-        seed=run.seed,
+        seed=run.streams.seed,
         trace=run.trace,
         tolerance=oracle.best.tolerance.copy(),
-        polished=_polished(run),
+        polished=_polished(now, run.polished),
         ledger=oracle.account.ledger.sums,
-        form=run.solver.form(),
+        form=now.solver.form(),
     )
 
 
@@ -234,9 +194,9 @@ class _Reached(NamedTuple):
         return out
 
 
-def _best_of_the_first(run: ResultInputs) -> _Reached:
+def _best_of_the_first(oracle: Oracle) -> _Reached:
     """The best points that were evaluated before a method began."""
-    first = run.oracle.first_best
+    first = oracle.first_best
     if first is None:
         raise ZovizError("Expected a run that has begun, got one without an evaluated point.")
     positive = np.maximum(first.value.h, 0.0)
@@ -245,14 +205,14 @@ def _best_of_the_first(run: ResultInputs) -> _Reached:
     return _Reached(first.x, first.value.f, violation, first.value.h, unknown, known)
 
 
-def _of_the_state(run: ResultInputs) -> _Reached:
-    """The iterate that the solver reports."""
-    measured, units, state = _measured(run), run.oracle.units, run.state
-    h, known = _constraints(run)
-    x, dual = run.solver.output(state), run.solver.iterate(state).dual
+def _of_the_state(now: Now, failed: bool) -> _Reached:
+    """The iterate that the solver reports; NaN where a run that ``failed`` cannot be measured."""
+    measured, units = _measured(now, failed), now.oracle.units
+    h, known = _constraints(now, failed)
+    x, dual = now.solver.output(now.state), now.solver.iterate(now.state).dual
     y = np.empty((len(x), 0)) if dual is None else dual
     return _Reached(
-        x=run.oracle.place(x),
+        x=now.oracle.place(x),
         fun=measured[OBJECTIVE],
         violation=measured.get(VIOLATION, np.zeros(len(x))),
         h=h,
@@ -261,16 +221,15 @@ def _of_the_state(run: ResultInputs) -> _Reached:
     )
 
 
-def _polished(run: ResultInputs) -> Polished | None:
+def _polished(now: Now, answer: Iterate | None) -> Polished | None:
     """The polished answer in the user's units, with its measures."""
-    answer, units = run.polished, run.oracle.units
     if answer is None:
         return None
-    measured = measures.of_polished(run.problem, answer, run.oracle)
+    units, measured = now.oracle.units, measures.of_polished(now, answer)
     unknown = np.full(len(answer.x), np.nan)
     y = np.empty((len(answer.x), 0)) if answer.dual is None else answer.dual
     return Polished(
-        x=run.oracle.place(answer.x),
+        x=now.oracle.place(answer.x),
         multipliers=y if units is None or not y.shape[1] else units.dual(y),
         fun=measured.get(OBJECTIVE, unknown),
         violation=measured.get(VIOLATION, unknown),
@@ -278,21 +237,21 @@ def _polished(run: ResultInputs) -> Polished | None:
     )
 
 
-def _measured(run: ResultInputs) -> dict[str, Array]:
+def _measured(now: Now, failed: bool) -> dict[str, Array]:
     """Measures of the present state; NaN where a run that failed cannot be measured, as its points are known."""
     try:
-        return measures.metrics(run.problem, run.solver, run.state, run.oracle.sample)
+        return measures.metrics(now)
     except Exception:  # a user's function may raise anything: raised again, unless that is what the run failed by
-        if not run.failed:
+        if not failed:
             raise
-        unknown = np.full(run.oracle.calls.shape, np.nan)
+        unknown = np.full(now.oracle.calls.shape, np.nan)
         return {OBJECTIVE: unknown, VIOLATION: unknown.copy()}
 
 
-def _constraints(run: ResultInputs) -> tuple[Array, np.ndarray]:
+def _constraints(now: Now, failed: bool) -> tuple[Array, np.ndarray]:
     """Return h (R, m) at the point that is measured, and whether that is the reported one, (R,) of bool."""
-    problem, units = run.problem, run.oracle.units
-    iterate, x = run.solver.iterate(run.state), run.solver.output(run.state)
+    problem, units = now.problem, now.oracle.units
+    iterate, x = now.solver.iterate(now.state), now.solver.output(now.state)
     same = np.ones(len(x), dtype=bool)
     try:
         if problem.analytic or iterate.value is None:
@@ -300,7 +259,7 @@ def _constraints(run: ResultInputs) -> tuple[Array, np.ndarray]:
         else:
             h, same = iterate.value.h, (iterate.x == x).all(axis=1)
     except Exception:  # likewise
-        if not run.failed:
+        if not failed:
             raise
         return np.full((len(x), max(problem.m, 1)), np.nan), same
     return h if units is None else h * units.h, same

@@ -24,21 +24,18 @@ from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.answering import Answering
 from zoviz.runs.engine.checkpoint import Marks
-from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS
 from zoviz.runs.engine.confidence import BUDGET, Confidence
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_end, infeasible_start
-from zoviz.runs.engine.history import RunHistory
+from zoviz.runs.engine.history import PATH_POINTS, Recording, RunHistory
+from zoviz.runs.engine.measures import Now
 from zoviz.runs.engine.observer import RunObserver
-from zoviz.runs.engine.result import Result, ResultInputs, summarise
+from zoviz.runs.engine.result import Result, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import early, present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
-from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build, check_known
+from zoviz.runs.engine.stopping import BUDGETS, Ending, Progress, RunStatus, build
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Solver
-
-PATH_POINTS, PATH_VARIABLES = 256, 5000
-"""Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
 
 
 class Worker(RunHistory):
@@ -73,14 +70,13 @@ class Worker(RunHistory):
         self.iteration, self._asked, self.kept_seconds = 0, False, 0.0  # of the budget, for who goes on at its end
         self.clock = Stopwatch() if self.answering is None else self.answering.clock
         self.state, self.info, self.polished, self.constants = cast("Any", (None,) * 4)  # by which the rule chose
-        self.open, self.spent_calls, self.spent_time = bool(self.targets), False, False
-        self.tally = self.problem.tally(spec.replicas)
+        self.spent_calls = self.spent_time = False
+        self.recording = Recording(self, self.problem.tally(spec.replicas))
         # Asked for once: a step of a method without searches is to cost no more for it.
         self._searches = spec.stop_when != BUDGET or type(spec.solver).searches is not Solver.searches
         self.ending, self.confidence = Ending.FAILED, Confidence(spec.replicas, spec.stop_when, spec.accuracy)
-        self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
         self.allow(spec.calls)
-        self.marks = Marks(on=False)
+        self.guard, self.marks = Guard(spec.replicas), Marks(on=False)
         self.scaled_problem = self.problem  # as the solver sees it: in its units
 
     def allow(self, calls: int | None) -> None:
@@ -108,10 +104,10 @@ class Worker(RunHistory):
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
-            self._end(RunStatus.FINISHED, self.limits.calls_spent(budget) + self._unbegun, Ending.BUDGET)
+            self._end(RunStatus.FINISHED, self.limits.calls_spent(budget), Ending.BUDGET)
         except TimeSpent as spent:
             self.spent_time = True
-            self._end(RunStatus.FINISHED, str(spent) + self._unbegun, Ending.TIME)
+            self._end(RunStatus.FINISHED, str(spent), Ending.TIME)
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.", Ending.STOPPED)
@@ -145,7 +141,7 @@ class Worker(RunHistory):
         if not self.oracle.affords(self.oracle.active.astype(int)).all():
             return False
         over = self.limits.spent(self.iteration, self.seconds + self.kept_seconds) is not None
-        over |= self.stop_at_targets and bool(self.targets) and not self.open
+        over |= self.stop_at_targets and bool(self.targets) and not self.recording.open
         before = self.state
         goes_on = self._check_noise(not over, self._solver_ended) and self.state is not before
         if goes_on:
@@ -235,10 +231,8 @@ class Worker(RunHistory):
             self._said = self.answering.conclude(self._outcome[0])
 
     def _add_last_row(self) -> None:
-        if self.state is not None:
-            self.trace.append(self._row())
-        elif self.has_result:
-            self.trace.append({ITERATION: 0, SECONDS: self.seconds, **measures.first_row(self.oracle)})
+        if self.has_result:
+            self.trace.append(self.recording.row(self.now))
 
     def _judge_feasibility(self) -> None:
         """Have the last row judged for replicas that end far from feasible; a run too short to tell is not judged."""
@@ -281,13 +275,6 @@ class Worker(RunHistory):
         return self.guard.divergences
 
     @property
-    def _unbegun(self) -> str:
-        """The sentence on a budget that was spent before the method began; empty for any other."""
-        if self.state is not None:
-            return ""
-        return " It does not cover the choice of the method's steps: x is the best point evaluated so far."
-
-    @property
     def broken_off(self) -> bool:
         """Whether a step did not end: by an error, or since a budget of calls or seconds did not cover it."""
         return self.error is not None or self.spent_calls or self.spent_time
@@ -300,6 +287,8 @@ class Worker(RunHistory):
 
     def _end(self, status: RunStatus, message: str, ending: Ending) -> bool:
         """Set how the run ends; published once the last row is written."""
+        if ending in (Ending.BUDGET, Ending.TIME) and self.state is None:
+            message += " It does not cover the choice of the method's steps: x is the best point evaluated so far."
         if ending is Ending.BUDGET and self.confidence.last_call is not None:
             message, ending = self.confidence.sentence, Ending.NOISE_FLOOR
         self._outcome, self.ending = (status, message), ending
@@ -354,12 +343,8 @@ class Worker(RunHistory):
         """Take the first measures, which the guard, the targets and the trace begin with."""
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
-        self.begin_guard()
-        measured = self.measured()
-        check_known(self.targets, measured, type(self.problem).__name__)
-        self._check_targets(measured)
-        self.trace.append(self._row(measured))
-        self._keep_point()
+        self.guard.begin(self.solver.iterate(self.state), self.oracle)
+        self.recording.begin(self.now, type(self.problem).__name__)
         self.marks.begin(self)
 
     def _judge_unsized(self) -> None:
@@ -377,10 +362,6 @@ class Worker(RunHistory):
         for name, value in plan.items():
             self.solver.set(name, value)
         return plan
-
-    def begin_guard(self) -> None:
-        """Have the guard take the scales from the present iterate."""
-        self.guard.begin(self.solver.iterate(self.state), self.oracle)
 
     def _may_go_on(self) -> bool:
         if RESTS.due:
@@ -406,7 +387,7 @@ class Worker(RunHistory):
         if self.oracle.stands_still:
             known = "The method requests only points whose values are known."
             return self._end(RunStatus.FINISHED, known, Ending.NO_PROGRESS)
-        if self.stop_at_targets and self.targets and not self.open:
+        if self.stop_at_targets and self.targets and not self.recording.open:
             return self._end(RunStatus.FINISHED, "Every replica hit every target.", Ending.BUDGET)
         over = self.solver.done(self.state, self.oracle.active)
         if over is not None:
@@ -443,7 +424,7 @@ class Worker(RunHistory):
                 return True
             if self.inbox.stopping:
                 return False
-            self.trace.show_tail(self._row())
+            self.trace.show_tail(self.recording.row(self.now))
             self.marks.end(self)
             self.status = RunStatus.PAUSED
             for observer in self.observers:
@@ -470,24 +451,13 @@ class Worker(RunHistory):
             self.oracle.freeze(self.oracle.failed.copy())
         if not self.oracle.all_active:
             state = choose_rows(self.oracle.active, state, self.state)
-        if self.tally is not None:
-            self.tally.add(self.solver.iterate(self.state), self.solver.iterate(state), self.oracle.sample)
+        self.recording.add(self.solver, self.state, state, self.oracle.sample)
         self.state = state
         self.iteration += 1
         if self.iteration % EVERY == 0:
             self._check_course()
-        if self.path.wants(self.iteration):
-            self._keep_point()
-        # The last row waits for the polished answer, whose measures it has beside those of the iterate.
-        due = self.trace.wants(self.iteration) and not (
-            self.iteration == self.limits["iterations"] and self.solver.polishes
-        )
-        if due or self.open:
-            measured = self.measured()
-            if self.open:
-                self._check_targets(measured)
-            if due:
-                self.trace.append(self._row(measured))
+        if self.recording.is_due(self.iteration):
+            self.recording.step(self.now, self.iteration == self.limits["iterations"] and self.solver.polishes)
         for observer in self.observers:
             observer.stepped()
 
@@ -510,23 +480,7 @@ class Worker(RunHistory):
 
     @property
     def result(self) -> Result:
-        return summarise(
-            ResultInputs(
-                self.scaled_problem,
-                self.solver,
-                self.state,
-                self.oracle,
-                status=self.status,
-                message=self.message,
-                failed=self.error is not None,
-                iteration=self.iteration,
-                seed=self.streams.seed,
-                trace=self.trace,
-                polished=self.polished,
-                ending=self.ending,
-                unsure=self.noise.unsure,
-            )
-        )
+        return summarise(self)
 
     def _polish(self) -> None:
         """Let the solver polish its answer, as far as the budget covers it, and write the last row, which tells of it.
@@ -535,30 +489,14 @@ class Worker(RunHistory):
         """
         if not self.solver.polishes:
             return
-        row = self._row()
+        row = self.recording.row(self.now)
         with self.clock:
             self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
-        if self.polished is not None:
-            answer = measures.of_polished(self.scaled_problem, self.polished, self.oracle)
-            row |= {f"{POLISHED}{name}": value for name, value in answer.items()}
-        self.trace.append(row)
+        self.trace.append(row | measures.polished_columns(self.now, self.polished))
 
-    def measured(self) -> dict[str, Any]:
-        """Return the measures of the present state, and sums over all steps so far."""
-        measured = measures.metrics(self.scaled_problem, self.solver, self.state, self.oracle.sample, self.exact)
-        return measured if self.tally is None else measured | self.tally.row()
-
-    def _check_targets(self, measured: dict[str, Any]) -> None:
-        counts: dict[str, Any] = {"iteration": self.iteration, "seconds": self.seconds, **self.oracle.account.counted}
-        self.open = any([target.check(measured[target.metric], counts) for target in self.targets])  # a list: each
-
-    def _keep_point(self) -> None:
-        self.path.append({ITERATION: self.iteration, **measures.points(self.solver, self.state, PATH_VARIABLES)})
-
-    def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return the present figures, measured here unless they are given."""
-        measured = measured or self.measured()
+    @property
+    def now(self) -> Now:
+        """What a row is of."""
         hidden = None if self.oracle.all_active else ~(self.oracle.active | self.guard.diverged)
-        now = self.scaled_problem, self.solver, self.state, self.info, self.oracle
-        row = measures.row(*now, measured, self.exact, hidden)
-        return {ITERATION: self.iteration, SECONDS: self.clock.seconds, **row}
+        own = self.scaled_problem, self.solver, self.state, self.info, self.oracle
+        return Now(*own, self.iteration, self.seconds, hidden)
