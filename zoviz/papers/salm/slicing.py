@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from zoviz.core.types import Array
 from zoviz.papers.salm.applications import ABOVE, LEFT, Application, stays_within_limits
-from zoviz.papers.salm.cases import slices_figures
+from zoviz.papers.salm.cases import cheapest
 from zoviz.papers.salm.table_1 import KNOWN_ROWS
 from zoviz.problems import NetworkSlicing
 from zoviz.runs.engine.columns import VIOLATION
@@ -58,11 +60,13 @@ class Slicing(Application):
 
     def outcome(self, problem: NetworkSlicing, run: Run) -> dict[str, Array]:
         """Return what the assignment costs, what is left of the residual, and how far choices are from binary."""
-        one = slices_figures(problem, run)
+        x = run.result.x
+        measured = problem.metrics(x, None, None)
+        routed = np.array([cheapest(problem, assignment) for assignment in problem.assignment(x)])
         return {
-            COST: one.routed / one.best - 1.0,
-            RESIDUAL: one.violation / run.trace[VIOLATION][0],
-            BINARY: one.binary_distance,
+            COST: routed / cheapest(problem) - 1.0,  # infinite where the capacities forbid the assignment
+            RESIDUAL: measured[VIOLATION] / run.trace[VIOLATION][0],
+            BINARY: measured["binary_distance"],
         }
 
     def claims(self) -> list[Claim]:

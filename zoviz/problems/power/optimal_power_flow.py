@@ -14,8 +14,6 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation, Optimum
 from zoviz.problems.base import Problem
 
-PUBLISHED_COST = 8081.53
-"""In $/h: what MATPOWER prints for ``runopf('case14')``."""
 _OPTIMUM = (36.719182952, 28.742826036, 0.0, 8.495059193, 1.06, 1.0407532436, 1.0156254684, 1.06, 1.06)
 _PRICE = 0.09387677
 """Multiplier, in $/h per MVAr, of the only row that is active: the slack takes in no reactive power."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from zoviz.core.types import Column
-from zoviz.problems.base import Problem
 
 ITERATION, SECONDS, CALLS = "iteration", "seconds", "calls"
 SAMPLES, ZETA_SAMPLES = "samples", "zeta_samples"
@@ -92,17 +91,3 @@ FAMILIES = (
     Column(BOUND, "as the gradient, squared", "A published bound on the variance of the estimate."),
 )
 """Columns of which there are several, by what their names begin with."""
-
-
-def column(name: str, problem: Problem | type[Problem] | None = None) -> Column | None:
-    """Return the declaration of a column by its full name; None for an unknown one.
-
-    Parameters
-    ----------
-    name : str
-    problem : Problem, optional
-        Whose own columns are known too.
-    """
-    own = () if problem is None else problem.columns
-    exact = next((one for one in (*COLUMNS, *own) if one.name == name), None)
-    return exact or next((one._replace(name=name) for one in FAMILIES if name.startswith(one.name)), None)
