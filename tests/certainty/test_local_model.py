@@ -77,6 +77,27 @@ def test_errors_are_those_that_repeated_studies_have() -> None:
     assert sd / np.sqrt(48) < true < 1.1 * sd / np.sqrt(0.4 * 48)
 
 
+def test_a_slope_that_two_calls_alone_tell_has_the_error_of_the_repeated_ones() -> None:
+    x, wide = np.zeros(1), np.full(1, 5.0)
+    points = np.array([REACH * MOST_RADIUS, -REACH * MOST_RADIUS, *np.zeros(8)])[:, None]
+    plan = design(x, np.ones(1), -wide, wide, 48, np.random.default_rng(0), Calls(points[:0], points[:0]), 1)
+    outputs = np.array([9.0, 5.0, *np.tile([0.1, -0.1], 4)])[:, None]
+    model = LocalModel(Calls(points[:0], outputs[:0]), Calls(points, outputs), x, plan, misfit=False)
+    rows = np.stack([model.value_row(np.zeros(1)), model.slope_rows(np.zeros(1))[0]])[:, None]
+    said = model.errors(rows)
+    variance = 8 * 0.1**2 / 7  # of the calls at x, whose mean and slope (y1 - y2) / (2 REACH) these are
+    assert model.slope[0, 0] == pytest.approx(4.0 / (2 * REACH), rel=1e-3)
+    assert np.diag(said.noise) == pytest.approx([variance / 8, variance / (2 * REACH**2)], rel=0.01)
+    assert said.degrees == pytest.approx([7.0, 7.0], rel=0.05)
+
+
+def test_a_design_of_few_calls_has_its_share_of_them_around_the_point() -> None:
+    x, wide, nothing = np.zeros(4), np.full(4, 5.0), Calls(np.zeros((0, 4)), np.zeros((0, 1)))
+    plan = design(x, np.ones(4), -wide, wide, 25, np.random.default_rng(0), nothing, 1)
+    _, counts = np.unique(plan.points, axis=0, return_counts=True)  # 60 % of 25 calls are 7 pairs along 4 axes
+    assert sorted(counts) == [1, 1, 2, 2, 2, 2, 2, 2, 11]
+
+
 def test_slopes_are_the_derivatives_of_values() -> None:
     random = np.random.default_rng(1)
     plan = design(X, UNIT, -WIDE, WIDE, 48, random, NOTHING, 1)

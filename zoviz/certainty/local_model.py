@@ -8,11 +8,13 @@ tell the rest of the Hessian,
 
 k being fresh or before. Every estimate is linear in the calls, so that its error is a sum over them: their residuals
 (a sandwich, whatever the law of the noise and wherever it is larger), the misfit of a quadratic, and curvatures that
-nothing tells.
+nothing tells. A fit takes the share h (its leverage) of a call's variance out of its residual, nearly all where one
+call alone tells a slope: so much of the fresh calls' common variance is added again.
 
 References
 ----------
-MacKinnon and White (1985), HC3, for the sandwich; Patterson and Thompson (1971) for the magnitudes.
+White (1980) for the sandwich; Dempster, Laird and Rubin (1977) for a residual's square and what the fit hides of it;
+Bell and McCaffrey (2002) for its degrees of freedom; Patterson and Thompson (1971) for the magnitudes.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ CENTRE_SHARE = 0.4
 """Share of a design's calls at the point itself: levels decide on feasibility (chosen on the same)."""
 LOOSE = 3.0
 """Spread of curvatures along the axes, in their own root mean squares: with less f(x) was covered in 83 to 89 %."""
-_LEAST_SPREAD, _LEVERAGE = 1e-3, 0.9
-"""Guards: of curvatures that are all 0 along the axes (in the noise), and of a call that alone tells a coefficient."""
+_LEAST_SPREAD = 1e-3
+"""Guard of curvatures that are all 0 along the axes, in the noise."""
 
 
 class Design(NamedTuple):
@@ -102,12 +104,11 @@ def design(
         )
     centre = np.where(held, x + inward * reach, np.clip(x, lower + reach, upper - reach))
     base, inner = np.where(held, x, centre), np.eye(n)[held] * inward
-    steps = np.concatenate([axes, -axes]) * reach
-    ahead = np.concatenate([inner, 2.0 * inner]) * reach
-    places = np.clip(np.concatenate([base + steps, x + ahead]), lower, upper)
-    repeats = max(1, 2 * pairs // len(places))
-    rest = max(calls - repeats * len(places), 1)
-    points = np.concatenate([np.repeat(places, repeats, axis=0), np.tile(x, (rest, 1))])
+    ahead = np.concatenate([base + axes * reach, x + inner * reach])
+    beyond = np.concatenate([base - axes * reach, x + 2.0 * inner * reach])
+    ends = np.clip(np.stack([ahead, beyond], axis=1), lower, upper)
+    pairs = max(pairs, len(ends))
+    points = np.concatenate([np.resize(ends, (pairs, 2, n)).reshape(-1, n), np.tile(x, (calls - 2 * pairs, 1))])
     return Design(points, centre, reach, np.concatenate([axes, inner]), length)
 
 
@@ -176,7 +177,10 @@ class LocalModel:
             self._unknown.append(inverse * np.sqrt(precision) * scale[j])
             weights.append(map_ @ outputs[:, j])
             leverage[:, j], self._residual[:, j] = own, outputs[:, j] - rows @ weights[-1]
-        self._residual /= 1.0 - np.clip(leverage, 0.0, _LEVERAGE)
+        self._leverage = np.clip(leverage, 0.0, 1.0)
+        left = np.maximum((1.0 - self._leverage[is_fresh]).sum(axis=0), 1.0)
+        self._root = np.linalg.qr(self._residual[is_fresh] / np.sqrt(left), mode="r")
+        self._pooled = is_fresh / left.mean()
         self._of, bias = groups.of, np.array([prior.bias for prior in chosen])
         self._misfit = bias * scale * cube[groups.first][:, None]
         self._read(np.array(weights)[:, self._used])
@@ -220,21 +224,24 @@ class LocalModel:
 
     def errors(self, functionals: Array) -> Errors:
         """Return the errors of linear functionals (k, q, p) of the outputs' coefficients."""
-        by_call = np.zeros((len(functionals), self.calls))
+        effects = np.zeros((self.q, len(functionals), self.calls))
         rest = np.zeros((len(functionals), len(functionals)))
         for j in range(self.q):
             if not functionals[:, j].any():
                 continue
-            effect = functionals[:, j] @ self._maps[j][self._used]
-            by_call += effect * self._residual[:, j]
-            grouped = np.array([np.bincount(self._of, one) for one in effect]) * self._misfit[:, j]
+            effects[j] = functionals[:, j] @ self._maps[j][self._used]
+            grouped = np.array([np.bincount(self._of, one) for one in effects[j]]) * self._misfit[:, j]
             unknown = functionals[:, j] @ self._unknown[j][self._used]
             rest += grouped @ grouped.T + unknown @ unknown.T
-        noise = by_call @ by_call.T
-        # Satterthwaite's: of a sum of squares of calls, some of which weigh more than others.
-        own = np.diag(noise)
-        degrees = 3.0 * np.square(own) / np.maximum((by_call**4).sum(axis=1), 1e-300)
-        degrees = degrees * np.square((own + np.diag(rest)) / np.maximum(own, 1e-300))
+        seen = np.einsum("jkc,cj->kc", effects, self._residual)
+        hidden = np.tensordot(self._root, effects * np.sqrt(self._leverage.T)[:, None], 1)
+        noise = seen @ seen.T + np.einsum("rac,rbc->ab", hidden, hidden)
+        own = np.maximum(np.diag(noise), 1e-300)
+        # Satterthwaite's: of a weighted sum of the residuals' squares, each of 1 - h degrees.
+        left, share = 1.0 - self._leverage.mean(axis=1), np.square(np.tensordot(self._root, effects, 1)).sum(axis=0)
+        share += (share @ (1.0 - left))[:, None] * self._pooled
+        degrees = np.square(share @ left) / np.maximum(np.square(share) @ left, 1e-300)
+        degrees = degrees * np.square((own + np.diag(rest)) / own)
         return Errors(noise, noise + rest, np.clip(degrees, 3.0, 1e4))
 
 
