@@ -20,6 +20,8 @@ def test_a_trial_covers_the_truth_and_the_run_s_own_calls_are_told_apart() -> No
     line = dict(zip(table.heads, table.rows[0], strict=True))
     assert (line["kind"], line["problem"], line["trials"], line["wrong"]) == ("judged", "single", "2", "0")
     assert float(line["f(x)"]) >= 50.0 and 0.3 < float(line["width f"]) < 3.0 and "alone f*" in line
+    assert float(line["few width f"]) > float(line["width f"]) and float(line["few y"]) >= 50.0
+    assert 0.0 < float(line["width y"]) < 1.0
     assert table.rows[-1][0] == "all judged"
 
 

@@ -9,7 +9,8 @@ variables where they are determined (narrower than a quarter of the bounds); row
 inactive though active, of all rows, and undecided ones; medians of the widths of f* and f(x) in standard deviations of
 the noise; ``price``: how often four times as many fresh calls give half the width of f* within a factor of sqrt(2), so
 that the price of a digit is right within a factor of 2. ``-misfit``: as if a quadratic were true, in the choice of the
-radius and in errors. ``alone``: the run's own calls, as if they had not chosen the point.
+radius and in errors. ``alone``: the run's own calls, as if they had not chosen the point. ``few``: 5 (n + 1) fresh
+calls, as many as a run with 100 (n + 1) calls in all makes itself. Widths of multipliers are shares of these.
 
     zoviz reproduce certainty-coverage --full                            # hours
     zoviz reproduce certainty-coverage --full --only problem=beam law=normal
@@ -25,6 +26,7 @@ import numpy as np
 from zoviz.certainty.calls import FARTHEST, Calls
 from zoviz.certainty.certainty import Certainty
 from zoviz.certainty.estimate import certainty, design
+from zoviz.certainty.judge import SHARE
 from zoviz.certainty.lengths import CALLS
 from zoviz.certainty.local_model import Design
 from zoviz.certainty.stationarity import Activity, Interval
@@ -106,6 +108,9 @@ def scored(sure: Certainty, posed: Posed, truth: Row, prefix: str) -> Figures:
     multipliers = [
         inside(one, y) for one, y, yes in zip(sure.multipliers, truth["multipliers"], active, strict=True) if yes
     ]
+    widths = [
+        (one.high - one.low) / y for one, y in zip(sure.multipliers, truth["multipliers"], strict=True) if y > 0.0
+    ]
     figures = {
         "f*": inside(sure.f_star, truth["f"]),
         "f(x)": inside(sure.f_x, values[0]),
@@ -116,6 +121,7 @@ def scored(sure: Certainty, posed: Posed, truth: Row, prefix: str) -> Figures:
         "undecided": share([word is Activity.UNDECIDED for word, _ in words]),
         "width f*": sure.f_star.high - sure.f_star.low,
         "width f": sure.f_x.high - sure.f_x.low,
+        "width y": float(np.mean(widths)) if widths else np.nan,
     }
     return {prefix + name: value for name, value in figures.items()}
 
@@ -160,11 +166,14 @@ class CertaintyCoverage(Trials):
         wide = design(x, box, None, random)  # whose radius knows nothing of misfit either
         without = certainty(before, noisy.called(wide.points), x, box, wide, misfit=False)
         more = certainty(before, noisy.called(longer.points), x, box, longer)
+        fewer = design(x, box, RUN // SHARE * (n + 1), random, before)
+        few = certainty(before, noisy.called(fewer.points), x, box, fewer)
         ratio = (more.f_star.high - more.f_star.low) / (sure.f_star.high - sure.f_star.low)
         return {
             **scored(sure, posed, truth, ""),
             **scored(without, posed, truth, "-misfit "),
             **scored(alone(before, x, box, plan), posed, truth, "alone "),
+            **scored(few, posed, truth, "few "),
             "price": bool(0.5 / np.sqrt(2.0) <= ratio <= 0.5 * np.sqrt(2.0)),
         }
 
@@ -177,15 +186,17 @@ class CertaintyCoverage(Trials):
             return f"{100.0 * np.mean(known):.0f}" if known else ""
 
         def width(name: str) -> str:
-            return f"{np.median([one[name] / one['scale'] for one in rows]):.2g}"
+            unit = [1.0 if name.endswith("y") else one["scale"] for one in rows]
+            known = [one[name] / size for one, size in zip(rows, unit, strict=True) if not np.isnan(one[name])]
+            return f"{np.median(known):.2g}" if known else ""
 
         names = ("f*", "f(x)", "h", "y", "x", "wrong", "undecided", "price")
-        cut = [f"{prefix}{name}" for prefix in ("-misfit ", "alone ") for name in ("f*", "f(x)", "y", "x")]
-        widths = {name: width(name) for name in ("width f*", "width f")}
+        cut = [f"{prefix}{name}" for prefix in ("-misfit ", "alone ", "few ") for name in ("f*", "f(x)", "y", "x")]
+        widths = [f"{prefix}width {name}" for prefix in ("", "few ") for name in ("f*", "f", "y")]
         return (
             {"kind": rows[0]["kind"], "trials": str(len(rows))}
             | {name: percent(name) for name in (*names, *cut)}
-            | widths
+            | {name: width(name) for name in widths}
         )
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
