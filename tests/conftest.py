@@ -28,7 +28,7 @@ sys.dont_write_bytecode = False
 pytest.register_assert_rewrite("helpers")
 
 from helpers.project import ROOT  # noqa: E402  # once its assertions are explained, too
-from helpers.sources import parse  # noqa: E402
+from helpers.sources import READERS, parse  # noqa: E402
 
 
 def pytest_configure() -> None:
@@ -70,7 +70,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         """Tests of the folder ``apps`` are one unit, the longest; else a file is, whose fixtures are then made once."""
 
         def _split_scope(self, nodeid: str) -> str:
-            return "apps" if nodeid.startswith("tests/apps/") else nodeid.partition("::")[0]
+            file = nodeid.partition("::")[0]
+            return "apps" if file.startswith("tests/apps/") else "sources" if file in READERS else file
 
     config.option.loadscopereorder = False  # in the order of collection: the browser's first, those that run alone last
     return OneBrowser(config, log)
@@ -86,6 +87,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
         return (yield)
 
 
+@pytest.hookimpl
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Forget the trees of all sources behind the last test that looks at them."""
+    if item.nodeid.startswith(READERS) and (nextitem is None or not nextitem.nodeid.startswith(READERS)):
+        parse.cache_clear()
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Folder of the project: the one that holds pyproject.toml."""
@@ -96,13 +104,6 @@ def root() -> Path:
 def _settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep the key of whoever runs the tests out of them."""
     os.environ["XDG_CONFIG_HOME"] = str(tmp_path_factory.mktemp("settings"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _trees_of_one_file_of_tests() -> Iterator[None]:
-    """Rules that are read off the same sources parse them once; what comes after has the memory again."""
-    yield
-    parse.cache_clear()
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def serving(script: str, folder: Path) -> Iterator[str]:
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, env=environment)
     try:
         url = f"http://127.0.0.1:{port}"
-        until(lambda: answers(url))
+        until(lambda: answers(url), pause=0.1)
         yield url
     finally:
         server.terminate()

@@ -16,7 +16,7 @@ from zoviz.runs.store import Store
 WORDS = "--name s --problems LoadTracking:n=4 NonconvexQCQP:n=4 --solvers ZOSPLM ZOCEG --replicas 2".split()
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 90.0) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 240.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come"

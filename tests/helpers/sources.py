@@ -12,9 +12,15 @@ from helpers.project import ROOT
 SOURCES = sorted(p for folder in ("zoviz", "apps") for p in (ROOT / folder).rglob("*.py"))
 
 
+READERS = tuple(
+    f"tests/project/test_{name}.py" for name in ("architecture", "packaging", "rules", "rules_of_randomness", "words")
+)
+"""Files of tests that look at every source: one worker has them all, so that it reads each once."""
+
+
 @functools.cache
 def parse(path: Path) -> ast.Module:
-    """The tree of a file, which nobody may change; all of them are 150 MB, which each file of tests gives up."""
+    """The tree of a file, which nobody may change; all are 250 MB, which ``READERS`` give up when they are done."""
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
 

@@ -8,8 +8,12 @@ from typing import Any
 
 
 def until(condition: Callable[[], Any], seconds: float = 120.0, pause: float = 0.001) -> None:
-    """Look now and then whether it holds, ``pause`` seconds apart, and fail after so many seconds."""
-    end = time.monotonic() + seconds
+    """Look now and then whether it holds, ``pause`` seconds apart, and fail after so many seconds.
+
+    What takes more than a second is looked at less often, lest the looking keep the machine from it.
+    """
+    begun = time.monotonic()
     while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(pause)
+        waited = time.monotonic() - begun
+        assert waited < seconds, "waited in vain"
+        time.sleep(pause if waited < 1.0 else max(pause, 0.02))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
-from helpers.sources import FOR_EACH_FILE, SOURCES, parse
+from helpers.sources import FOR_EACH_FILE, SOURCES, for_each, parse
 
 PACKAGE = "zoviz"
 MOST_MODULES = 20
@@ -189,6 +189,6 @@ def test_a_file_may_be_found_by_its_room(path: Path) -> None:
 FOLDERS = sorted({path.parent for path in SOURCES if path.is_relative_to(ROOT / PACKAGE)})
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.relative_to(ROOT).as_posix() for folder in FOLDERS])
+@for_each(FOLDERS)
 def test_a_folder_is_surveyed_at_a_glance(folder: Path) -> None:
     assert len(list(folder.glob("*.py"))) <= MOST_MODULES

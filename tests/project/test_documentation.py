@@ -18,7 +18,7 @@ import yaml
 from helpers.project import ROOT
 from helpers.shapes import without_a_shape
 from helpers.shell_blocks import assert_block_runs, blocks, unnamed
-from helpers.sources import SOURCES
+from helpers.sources import SOURCES, for_each
 from zoviz.core.durations import duration
 from zoviz.core.types import Array
 from zoviz.studies.verdict import Verdict
@@ -74,7 +74,7 @@ def test_every_block_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pyt
     assert languages <= LANGUAGES, f"Expected blocks in {LANGUAGES}, which run, got {languages}."
 
 
-@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda path: path.stem)
+@for_each([*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 def test_every_block_says_what_it_is_in(path: Path) -> None:
     assert unnamed(path.read_text(encoding="utf-8")) == []
 
@@ -253,7 +253,7 @@ RECORDS = ("performance/unseen.md", "performance/coco.md", "papers/errata.md")
 """Pages of figures or entries that nobody reads from end to end."""
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
+@for_each(PAGES)
 def test_a_page_begins_with_its_readers_and_is_short(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     included, home = "```{include} ../../" in text[:30], named(path) == "index.md"

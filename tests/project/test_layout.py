@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
+from helpers.sources import for_each
 
 TESTS = ROOT / "tests"
 BESIDE = {"apps", "conformance", "data", "helpers", "notebooks", "project"}
@@ -38,7 +39,7 @@ def named(path: Path) -> str:
     return path.relative_to(TESTS).as_posix()
 
 
-@pytest.mark.parametrize("path", FILES, ids=named)
+@for_each(FILES)
 def test_a_test_file_is_named_after_its_module_or_a_declared_topic(path: Path) -> None:
     folder, topic = path.parent.relative_to(TESTS).as_posix(), path.stem.removeprefix("test_")
     assert (ROOT / "zoviz" / folder / "__init__.py").exists(), f"zoviz has no room {folder}: move {named(path)}."

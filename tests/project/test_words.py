@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
+from helpers.sources import for_each, parse
 
 ROOMS = (
     "views",
@@ -41,7 +42,7 @@ AMERICAN = re.compile(
 
 def sentences(path: Path) -> Iterator[str]:
     """Yield the texts of a module that are no docstrings, and the documentation of its parameters."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse(path)
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef)
     bodies = [node.body for node in ast.walk(tree) if isinstance(node, owners)]
     silent = {id(one.value) for body in bodies for one in body if isinstance(one, ast.Expr)}
@@ -75,7 +76,7 @@ WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if not {"_buil
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *WRITTEN]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@for_each(PAGES)
 def test_pages_are_plain_english(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     prose = re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|^\.\./\S+$", "", text, flags=re.DOTALL | re.MULTILINE)

@@ -74,11 +74,11 @@ def test_nothing_is_lost_when_there_is_room_again(
 
 
 def test_a_real_small_disk(small: Small, tmp_path: Path) -> None:
-    """A file system of 400 kB, filled up by somebody else in mid-run, then cleared."""
+    """A file system of 16 MB, filled up by somebody else in mid-run, then cleared."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = shutil.which("mount") and subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)], capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(disk)], capture_output=True
     )
     if not mounted or mounted.returncode:
         pytest.skip("mounting takes rights")

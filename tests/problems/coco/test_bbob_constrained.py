@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import sys
@@ -29,11 +30,15 @@ CASES = [(1, 2, 1), (8, 3, 2), (15, 5, 3), (22, 10, 4), (29, 5, 5), (36, 3, 1), 
 EACH_CASE = pytest.mark.parametrize("function, dimension, instance", CASES)
 
 
-def cocos_own(function: int, dimension: int, instance: int) -> Any:
+@functools.cache
+def cocos_suite() -> Any:
     import cocoex
 
-    suite = cocoex.Suite("bbob-constrained", "", "")
-    return suite.get_problem_by_function_dimension_instance(function, dimension, instance)
+    return cocoex.Suite("bbob-constrained", "", "")
+
+
+def cocos_own(function: int, dimension: int, instance: int) -> Any:
+    return cocos_suite().get_problem_by_function_dimension_instance(function, dimension, instance)
 
 
 def near(point: Array, radius: float) -> Array:

@@ -25,7 +25,7 @@ def test_violation_is_the_norm_and_maxcv_the_largest_component_everywhere(tmp_pa
         session.tell(batch, [1.0] * len(batch.x), [[3.0, 4.0]] * len(batch.x))
     for result in (run.run(), store.load(run.id).result, session.result):
         assert (result.violation == 5.0).all() and (result.maxcv == 4.0).all() and not result.success.any()
-    assert minimize(three_four, [0.5, 0.5], joint=True, bounds=[(-1, 1)] * 2).maxcv == 4.0
+    assert minimize(three_four, [0.5, 0.5], joint=True, bounds=[(-1, 1)] * 2, max_calls=100).maxcv == 4.0
     store.close()
 
 

@@ -48,7 +48,7 @@ def run_study(store: Store, **settings: object) -> None:
     )
 
 
-def refresh_until(page: BenchmarkPage, condition: Callable[[], object], seconds: float = 60.0) -> None:
+def refresh_until(page: BenchmarkPage, condition: Callable[[], object], seconds: float = 240.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         page.update()
