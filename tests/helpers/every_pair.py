@@ -34,6 +34,10 @@ CORE_SOLVERS = ("ZOSPLM", "SmoothedALM", ZEROTH + "SmoothedALM", "SOGD", "ZOSOGD
 """Solvers that every problem is tried with, but for those that are slow to make."""
 HEAVY = {"BlackBoxAttack", "FairClassification", "NetworkSlicing"}
 HEAVY |= {name for name, cls in EVERY_PROBLEM.items() if cls.costly}
+ALIKE = {"PressureVessel", "SpeedReducer", "Spring"}
+"""Designs that differ from the welded beam in their formulas alone."""
+BY_VALUES = tuple(ZEROTH + name for name in ("SmoothedALM", "StormALM", "EliminatedSGD"))
+"""Linear methods that are tried by values, too, every time: the others take their gradients from the same code."""
 
 
 def solver_of(name: str) -> Solver:
@@ -77,9 +81,10 @@ def _marks(solver: str, problem: str) -> list[pytest.MarkDecorator]:
         every_time = solver in CORE_SOLVERS or problem == CORE["constrained"][SOLVERS.index(solver) % 2]
     elif problem in CORE["linear"]:
         linear = "linearly constrained" in solver_of(solver).forms
+        linear = linear and (solver in BY_VALUES or not solver.startswith(ZEROTH))
         every_time = linear and (problem != FREE or solver in CORE_SOLVERS or solver.endswith("EliminatedSGD"))
     else:
-        every_time = problem in CORE["rounds"] or (solver in CORE_SOLVERS and problem not in HEAVY)
+        every_time = problem in CORE["rounds"] or (solver in CORE_SOLVERS and problem not in HEAVY | ALIKE)
     return [] if every_time else [pytest.mark.slow]
 
 

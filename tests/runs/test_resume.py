@@ -160,16 +160,17 @@ def test_who_is_gone_is_told_by_process_host_and_sign_of_life(store: Store, smal
             connection.execute(update(RUNS).where(RUNS.c.id == run.id).values(status="running", **values))
         return store.load(run.id).status
 
-    run, now = small(iterations=2), time.time()
+    run = small(iterations=2)
     run.run()
     with store.database.reading() as connection:
         mine = dict(connection.execute(select(RUNS)).mappings().one())
-    assert status(updated=now - 1e4) == "running", "its process is here, however silent"
-    assert status(pid=2**30, updated=now) == "interrupted", "no such process"
-    assert status(pid=mine["pid"], process_started=mine["process_started"] - 1e5, updated=now - 31) == "interrupted"
+    assert status(updated=time.time() - 1e4) == "running", "its process is here, however silent"
+    assert status(pid=2**30, updated=time.time()) == "interrupted", "no such process"
+    silent = time.time() - 31
+    assert status(pid=mine["pid"], process_started=mine["process_started"] - 1e5, updated=silent) == "interrupted"
     elsewhere = {"host": "elsewhere", "pid": 2**30}
-    assert status(**elsewhere, updated=now) == "running"
-    assert status(**elsewhere, updated=now - 31) == "interrupted"
+    assert status(**elsewhere, updated=time.time()) == "running"
+    assert status(**elsewhere, updated=silent) == "interrupted"
 
 
 def test_a_zombie_is_not_at_work(store: Store, small: Callable[..., Run]) -> None:
