@@ -1,35 +1,48 @@
-"""Every column of every trace is declared, with its shape."""
+"""Every column of every trace stands on the page of columns, with its shape."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 
 from helpers.every_pair import EACH_PAIR, run_of
-from helpers.every_problem import EACH_CLASS
+from helpers.project import ROOT
 from zoviz import Run
-from zoviz.core.types import Column
+from zoviz.core.registry import discover
 from zoviz.oracle import Purpose
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.columns import CALLS, CALLS_FOR, COLUMNS, FAMILIES
+from zoviz.runs.engine import columns as names
+from zoviz.runs.engine.columns import CALLS, CALLS_FOR
 
 SIZES = {"rows": 1, "rows, R": 2, "rows, R, j": 3}
+PAGE = (ROOT / "docs" / "reference" / "trace_columns.md").read_text(encoding="utf-8")
+LINES = [
+    [cell.strip().strip("`") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+    for line in PAGE.splitlines()
+    if line.startswith("| `")
+]
+"""The cells of the page's tables, but for the heads."""
+OF_ALL = {line[0]: line[1] for line in LINES if line[1] in SIZES and not line[0].endswith("...")}
+"""Shapes of columns that any problem may have, by name."""
+KINDS = {line[0].removesuffix("..."): line[1] for line in LINES if line[0].endswith("...")}
+"""Shapes of columns of which there are several, by what their names begin with."""
+OF_ONE = {(line[0], line[1]): "rows, R" for line in LINES if line[1] not in SIZES}
+"""Shapes of columns of one problem, by its name and theirs."""
 
 
-def declared(name: str, problem: Problem | None = None) -> Column | None:
-    """The declaration of a column by its full name; None for an unknown one."""
-    own = () if problem is None else problem.columns
-    exact = next((one for one in (*COLUMNS, *own) if one.name == name), None)
-    return exact or next((one for one in FAMILIES if name.startswith(one.name)), None)
+def shape_of(name: str, problem: str = "") -> int | None:
+    """The number of dimensions that the page says of a column; None for one that is not on it."""
+    kind = next((own for begin, own in KINDS.items() if name.startswith(begin)), "")
+    return SIZES.get(OF_ONE.get((problem, name)) or OF_ALL.get(name) or kind)
 
 
 @EACH_PAIR
-def test_every_column_of_a_pair_is_declared(solver: str, problem: str) -> None:
+def test_every_column_of_a_pair_is_on_the_page(solver: str, problem: str) -> None:
     run = run_of(solver, problem, iterations=2)
     run.run()
     shapes = {name: np.ndim(values) for name, values in run.trace.snapshot().columns.items()}
-    known = {name: declared(name, run.problem) for name in shapes}
-    assert not [name for name, one in known.items() if one is None]
-    assert shapes == {name: SIZES[one.shape] for name, one in known.items() if one is not None}
+    assert shapes == {name: shape_of(name, type(run.problem).__name__) for name in shapes}
     assert_adds_up(run)
 
 
@@ -43,15 +56,16 @@ def assert_adds_up(run: Run) -> None:
     assert set(ledger.calls) <= {str(purpose) for purpose in Purpose}
 
 
-@EACH_CLASS
-def test_a_problem_s_own_columns_are_no_others(cls: type[Problem]) -> None:
-    names = [one.name for one in (*COLUMNS, *cls.columns)]
-    assert len(names) == len(set(names)) and all(
-        one.unit and one.meaning for one in (*COLUMNS, *FAMILIES, *cls.columns)
-    )
+def test_the_page_has_each_column_once_with_unit_and_meaning() -> None:
+    assert len(LINES) == len(OF_ALL) + len(KINDS) + len(OF_ONE) and all(len(line) == 4 and all(line) for line in LINES)
+    assert {problem for problem, _ in OF_ONE} <= discover("zoviz.problems", Problem).keys()
+    assert not {name for _, name in OF_ONE} & OF_ALL.keys()
 
 
-def test_a_family_is_known_by_what_its_names_begin_with() -> None:
-    bound = declared("bound: splm (5)")
-    assert bound is not None and "bound" in bound.meaning
-    assert declared("weather") is None
+def test_every_name_of_the_module_is_on_the_page() -> None:
+    known = " ".join([*OF_ALL, *KINDS, *(name for _, name in OF_ONE)])
+    assert [value for name, value in vars(names).items() if name.isupper() and value.strip() not in known] == []
+
+
+def test_a_kind_is_known_by_what_its_names_begin_with() -> None:
+    assert shape_of("bound: splm (5)") == 2 and shape_of("weather") is None

@@ -329,22 +329,6 @@ class Constants(StepConstants):
         return self.curvature + self.constraint_curvature * (max(least, self.multiplier) if self.measured else least)
 
 
-class Column(NamedTuple):
-    """A column of a trace.
-
-    Attributes
-    ----------
-    name, unit, meaning : str
-    shape : str
-        "rows", "rows, R" for one number per replica, or "rows, R, j" for several.
-    """
-
-    name: str
-    unit: str
-    meaning: str
-    shape: str = "rows, R"
-
-
 class Printed(NamedTuple):
     """The output of one evaluation, or the end of it.
 

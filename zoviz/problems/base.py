@@ -11,7 +11,7 @@ import param
 
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
 from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.problems.noise import Noisy
 
@@ -45,8 +45,6 @@ class Problem(Noisy):
     """Whether all constraints are convex functions on X; None where that is not known."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
-    columns: ClassVar[tuple[Column, ...]] = ()
-    """Columns of a trace that only this problem measures; ``zoviz.runs.engine.columns`` has those of all."""
     keeps_bounds: bool = False
     """Whether X, a box, holds for every call, also those of differences; often a parameter. Otherwise for iterates."""
     seeds: bool = False

@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Column, ExactValues, Iterate, Sample
+from zoviz.core.types import Array, ExactValues, Iterate, Sample
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.learning.images import (
@@ -87,12 +87,6 @@ class BlackBoxAttack(OnlineBilevel):
     """
 
     title = "Black-box attack on a classifier"
-    columns = (
-        Column("loss", "as the objective", "Mean attack loss on perturbed test images."),
-        Column("accuracy", "1", "Share of the perturbed test images that are still classified rightly."),
-        Column("perturbation", "as a pixel", "Largest change of a pixel."),
-        Column("weight", "1", "Mean weight of the size of the perturbation in the loss."),
-    )
     order = 42
 
     dataset: param.Selector[str] = param.Selector(

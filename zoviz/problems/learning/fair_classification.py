@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Optimum, Sample
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Optimum, Sample
 from zoviz.problems.learning.tables import SOURCES, Table, table
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margin_losses import LOSSES, MarginLoss, logistic_optimum, margin_loss
@@ -55,13 +55,6 @@ class FairClassification(LinearlyConstrained):
     """
 
     title = "Fair classification"
-    columns = (
-        Column("accuracy", "1", "Share of the people who are classified rightly."),
-        Column("covariance", "1", "|covariance| of the sensitive attribute and the score."),
-        Column("test_accuracy", "1", "Share of the people left out of the training who are classified rightly."),
-        Column("p_rule", "1", "Ratio of both groups' shares classified as +1; 1 is parity, 0.8 the usual bound."),
-        Column("parity_difference", "1", "Difference of both groups' shares classified as +1; 0 is parity."),
-    )
     order = 10
     domain: Box
     equations = False

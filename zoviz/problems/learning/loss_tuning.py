@@ -10,7 +10,7 @@ import param
 
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Column, ExactValues, Iterate, Sample
+from zoviz.core.types import Array, ExactValues, Iterate, Sample
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.learning.convnet import ConvNet, Loss, product, slope, torch, values
 from zoviz.problems.learning.images import CLASSES, DATASETS, DATASETS_DOC, Images, aligned, images
@@ -74,12 +74,6 @@ class LossTuning(OnlineBilevel):
     """
 
     title = "Imbalanced loss tuning (convolutional network)"
-    columns = (
-        Column("balanced_accuracy", "1", "Accuracy on the test images, every class with the same weight."),
-        Column("test_accuracy", "1", "Accuracy on the test images, with the classes' shares in the present phase."),
-        Column("plain_accuracy", "1", "Accuracy on the test images as they are."),
-        Column("phase", "1", "Number of the present phase, from 1."),
-    )
     order = 43
     costly = True
 

@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Optimum, Sample
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Optimum, Sample
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margin_losses import LOSSES, MarginLoss, expit, logistic_optimum, margin_loss
 from zoviz.problems.networks.random_graph import RandomGraph
@@ -57,10 +57,6 @@ class DistributedConsensus(LinearlyConstrained):
     """
 
     title = "Distributed optimisation on a random graph"
-    columns = (
-        Column("consensus_error", "as x", "Largest distance of a node's variables from the mean over the nodes."),
-        Column("mean_objective", "as the objective", "f where every node has the mean."),
-    )
     order = 12
     domain: Box
     sampled_rows = True

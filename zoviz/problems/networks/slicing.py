@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Sample
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Sample
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.networks.slicing_constraints import Plan, SlicingRows
 from zoviz.problems.networks.slicing_network import Network, generate
@@ -59,10 +59,6 @@ class NetworkSlicing(LinearlyConstrained):
     """
 
     title = "Network slicing"
-    columns = (
-        Column("binary_distance", "1", "Largest distance of an assignment from 0 or 1."),
-        Column("assignment_violation", "as the constraints", "Violation of the rows by the rounded assignment."),
-    )
     order = 11
     domain: Box
 
