@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.stores import whole_study
 from zoviz.benchmark.courses import Benchmark
 from zoviz.benchmark.exchange.tables import tidy
 from zoviz.benchmark.report import latex
-from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.problems import LoadTracking, NonconvexQCQP, PressureVessel
 from zoviz.runs.store import Store
 from zoviz.solvers import COBYLA, ZOCEG, ZOSQP
@@ -27,13 +27,6 @@ def study(path: Path) -> Study:
     }
     store = Store(f"sqlite:///{path}")
     return Study("s", problems, [COBYLA(), ZOCEG(), ZOSQP()], sweeps=15, replicas=2, store=store)
-
-
-def whole(own: Study) -> StudySnapshot:
-    stored = StoredStudy(own.store, own.name)
-    while (snapshot := stored.read()).unread:
-        pass
-    return snapshot
 
 
 @pytest.mark.slow
@@ -54,7 +47,7 @@ def test_a_benchmark_on_two_dask_workers_gives_the_same_tables_to_the_bit(tmp_pa
         for first, second in zip(one.hits(tau), other.hits(tau), strict=True):
             np.testing.assert_array_equal(first, second)
         assert latex(one, tau) == latex(other, tau)
-    first, second = (tidy(whole(own), bench) for own, bench in ((here, one), (there, other)))
+    first, second = (tidy(whole_study(own.store, own.name), bench) for own, bench in ((here, one), (there, other)))
     assert len(first) == 3 * 3 * 2 and first.equals(second)
     rows = [[{k: v for k, v in row.items() if k != "seconds"} for row in own.table()] for own in (here, there)]
     assert repr(rows[0]) == repr(rows[1])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zoviz.benchmark.stored_study import StoredStudy
+from helpers.stores import whole_study
 from zoviz.benchmark.study_process import StudyProcess, cost_of_command, stop_study
 from zoviz.core.errors import ZovizError
 from zoviz.runs.store import Store
@@ -47,5 +47,5 @@ def test_it_is_stopped_and_goes_on_with_what_is_missing(store: Store) -> None:
         stop_study(store, "s")
     again = StudyProcess(store, [*WORDS, "--sweeps", "5", "--name", "t"])
     wait_for(lambda: not again.active)
-    snapshot = StoredStudy(store, "t").read()
+    snapshot = whole_study(store, "t")
     assert not again.complaint and len(snapshot.outcomes) == 4 and not snapshot.active

@@ -147,8 +147,17 @@ class Lab:
         if box.evaluate("box => box.matches('select')"):
             box.select_option(label=option)
         else:
-            box.click()
-            self.page.locator("[role=option]:visible").get_by_text(option, exact=True).click()
+            found = self.page.locator("[role=option]:visible").get_by_text(option, exact=True)
+
+            def offered() -> bool:
+                """Open the list; close it again where it is still that of another problem."""
+                box.click()
+                if not found.count():
+                    self.page.keyboard.press("Escape")
+                return found.count() > 0
+
+            self.until(offered, f"{option} is offered")
+            found.click()
 
     def status(self) -> str:
         """ready, running, paused, finished, stopped or failed."""

@@ -57,7 +57,7 @@ def test_a_file_is_named_after_run_problem_and_solver(lab: Lab) -> None:
     lab.end("finished")
     lab.row("run1").get_by_role("textbox").fill("by day")
     lab.row("run1").get_by_role("textbox").press("Enter")
-    lab.page.wait_for_timeout(2000)
+    lab.until(lambda: "by day" in " ".join(lab.drawn()), "the server has the name, too")
     with lab.page.expect_download() as coming:
         lab.choose_of_run("run1", "Trace as CSV")
     assert coming.value.suggested_filename == "zoviz_by-day_NonconvexQCQP_ZOSPLM.csv"

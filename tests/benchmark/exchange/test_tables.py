@@ -9,11 +9,11 @@ import numpy as np
 import pandas
 import pytest
 
+from helpers.stores import whole_study
 from zoviz.benchmark.courses import Benchmark, Course, Hits
 from zoviz.benchmark.exchange.imported_runs import History, ImportedProblem, ImportedRuns, join
 from zoviz.benchmark.exchange.tables import profile_table, table_file, tidy, tidy_courses
 from zoviz.benchmark.profiles import data_profile
-from zoviz.benchmark.stored_study import StoredStudy
 from zoviz.core.errors import ZovizError
 from zoviz.problems import LoadTracking
 from zoviz.runs.store import Store
@@ -41,7 +41,7 @@ def test_a_line_for_each_replica_and_for_imported_runs(tmp_path: Path) -> None:
     study = Study("s", {"load": LoadTracking(n=3)}, ZOCEG(), seeds=(0, 1), replicas=2, sweeps=20, store=store)
     study.run(progress=False)
     bench = Benchmark.of_study(study)
-    snapshot = StoredStudy(store, "s").read()
+    snapshot = whole_study(store, "s")
     table = tidy(snapshot, bench)
     hits = bench.hits(1e-1)
     assert list(table["replica"]) == [0, 1, 2, 3] and set(table["n"]) == {3} and set(table["solver"]) == {"ZOCEG"}

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.stores import whole_study
 from zoviz.benchmark.courses import Hits
 from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.core.errors import ZovizError
@@ -26,7 +27,7 @@ def snapshot(tmp_path: Path) -> StudySnapshot:
     Study("s", problems, {"one": ZOCEG(), "two": ZOEG()}, sweeps=20, replicas=2, store=store).run(progress=False)
     with pytest.raises(ZovizError, match="got 'other'"):
         StoredStudy(store, "other").read()
-    return StoredStudy(store, "s").read()
+    return whole_study(store, "s")
 
 
 def test_a_cell_through_its_life(snapshot: StudySnapshot) -> None:
