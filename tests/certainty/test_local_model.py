@@ -7,7 +7,7 @@ import pytest
 
 from zoviz.certainty.calls import Calls
 from zoviz.certainty.lengths import MOST_RADIUS
-from zoviz.certainty.local_model import REACH, LocalModel, design
+from zoviz.certainty.local_model import REACH, Design, LocalModel, design
 from zoviz.core.types import Array
 
 NOTHING = Calls(np.zeros((0, 2)), np.zeros((0, 2)))
@@ -96,6 +96,18 @@ def test_a_design_of_few_calls_has_its_share_of_them_around_the_point() -> None:
     plan = design(x, np.ones(4), -wide, wide, 25, np.random.default_rng(0), nothing, 1)
     _, counts = np.unique(plan.points, axis=0, return_counts=True)  # 60 % of 25 calls are 7 pairs along 4 axes
     assert sorted(counts) == [1, 1, 2, 2, 2, 2, 2, 2, 11]
+
+
+def test_as_many_calls_again_of_values_that_repeat_do_not_lessen_the_error_of_a_model() -> None:
+    def said(times: int) -> Array:
+        # u^3 at u = -0.9 to 0.9, in which a quadratic leaves a cubic that more calls at these places repeat
+        points = np.tile(0.45 * np.linspace(-1.0, 1.0, 7), times)[:, None]
+        plan = Design(points, np.zeros(1), np.full(1, 0.5), np.zeros((0, 1)), np.full(1, 0.5))
+        fresh = Calls(points, 1e-3 * (points / 0.5) ** 3)
+        model = LocalModel(Calls(points[:0], points[:0]), fresh, np.zeros(1), plan, misfit=False)
+        return np.sqrt(np.diag(model.errors(model.slope_rows(np.zeros(1))[:, None]).noise))
+
+    assert said(9) == pytest.approx(said(3), rel=0.1) and said(3)[0] > 0.0
 
 
 def test_slopes_are_the_derivatives_of_values() -> None:

@@ -236,6 +236,9 @@ class LocalModel:
         seen = np.einsum("jkc,cj->kc", effects, self._residual)
         hidden = np.tensordot(self._root, effects * np.sqrt(self._leverage.T)[:, None], 1)
         noise = seen @ seen.T + np.einsum("rac,rbc->ab", hidden, hidden)
+        if not self.noise.any():  # what a quadratic leaves is no noise: near each other, all calls are wrong alike
+            alike = np.abs(seen).sum(axis=1) / np.maximum(np.linalg.norm(seen, axis=1), 1e-300)
+            noise = noise * np.outer(alike, alike)
         own = np.maximum(np.diag(noise), 1e-300)
         # Satterthwaite's: of a weighted sum of the residuals' squares, each of 1 - h degrees.
         left, share = 1.0 - self._leverage.mean(axis=1), np.square(np.tensordot(self._root, effects, 1)).sum(axis=0)
