@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.core.types import Array
+from zoviz.evaluation import worker_log
 from zoviz.evaluation.task_queue import TaskQueue
 from zoviz.evaluation.worker_log import WorkerLog
 from zoviz.problems import BlackBox
@@ -86,6 +88,26 @@ def test_a_reader_sees_the_calls_under_way() -> None:
     thread.join(60)
     until(lambda: problem.worker_table.under_way == 0)
     assert sum(row.calls for row in problem.worker_table.rows) == 2
+
+
+def test_a_reader_misses_no_call_that_is_just_ending(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read in another thread's stead whenever the log looks at the clock."""
+    log, seen = WorkerLog(1), list[int]()
+    log.begin(0, "one")
+    reading = False
+
+    def look() -> float:
+        nonlocal reading
+        if not reading:
+            reading = True
+            table = log.table
+            seen.append(table.under_way + sum(row.calls for row in table.rows))
+            reading = False
+        return 0.0
+
+    monkeypatch.setattr(worker_log, "time", SimpleNamespace(monotonic=look))
+    log.end(0)
+    assert seen == [1]
 
 
 def test_one_worker_is_not_worth_a_word() -> None:

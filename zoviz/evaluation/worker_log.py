@@ -101,11 +101,12 @@ class WorkerLog:
 
     def end(self, number: int, worker: str = "", seconds: float | None = None) -> None:
         """Note that a call has ended: by whom and after how long, where its worker says so itself."""
-        known, begun = self._under_way.pop(number)
+        known, begun = self._under_way[number]
         name = worker or known
         row = self._rows.get(name, WorkerRow(name, 0, 0.0))
         more = time.monotonic() - begun if seconds is None else seconds
         self._rows[name] = WorkerRow(name, row.calls + 1, row.seconds + more)
+        del self._under_way[number]  # last: a reader would miss the call in between
 
     def lose(self, numbers: Iterable[int]) -> None:
         """Forget the beginnings of calls whose workers are gone."""
@@ -120,7 +121,7 @@ class WorkerLog:
     @property
     def table(self) -> WorkerTable:
         """The workers at this moment."""
-        rows, under_way, now = self._rows.copy(), self._under_way.copy(), time.monotonic()
+        under_way, rows, now = self._under_way.copy(), self._rows.copy(), time.monotonic()
         for worker, begun in under_way.values():
             if worker:
                 rows[worker] = rows.get(worker, WorkerRow(worker, 0, 0.0))._replace(now=now - begun)
