@@ -96,10 +96,14 @@ class PlotView(param.Parameterized):
     comparison: ClassVar[Comparison] = "any"
     zero_words: ClassVar[str] = "0"
     """What 0 means on a logarithmic axis, where a line has ``zeros``."""
+    quantity: ClassVar[str] = ""
+    """What stands on the vertical axis, with its unit."""
+    measures: ClassVar[Sequence[Series]] = ()
+    """The lines, each drawn where a trace has its column."""
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the lines of a trace with these columns on this plot; empty where it has none."""
-        raise NotImplementedError(f"{type(self).__name__} must define series(columns).")
+        """Return the lines of a trace with these columns: by default those of ``measures`` whose column it has."""
+        return [one for one in self.measures if one.column in columns]
 
     def lines(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return ``series`` as they are drawn: with their signs where the axis is never logarithmic."""
@@ -119,8 +123,8 @@ class PlotView(param.Parameterized):
         return self.title
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label of the vertical axis, with its unit; part of the title."""
-        return ""
+        """Return the label of the vertical axis, part of the title; by default ``quantity``."""
+        return self.quantity
 
     def build(self, shared: SharedModels) -> None:
         """Replace the figure by one with other shared models; it is made when it is first needed."""

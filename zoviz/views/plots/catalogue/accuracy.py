@@ -17,13 +17,10 @@ class Accuracy(PlotView):
     order = 9
     special = True
     can_log = False
+    quantity = "share of right answers"
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return a line for each column that ends in ``accuracy``."""
         names = sorted(name for name in columns if name.endswith(trace_columns.ACCURACY))
         labels = (name.removesuffix(trace_columns.ACCURACY).strip("_") or "all" for name in names)
         return [Series(name, label) for name, label in zip(names, labels, strict=True)]
-
-    def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the share of right answers."""
-        return "share of right answers"

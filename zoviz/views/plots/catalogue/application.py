@@ -19,21 +19,18 @@ class Application(PlotView):
     order = 10
     special = True
     can_log = False
-
-    def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the lines of an attack or of a fair classifier; none otherwise."""
-        lines = [
-            Series("perturbation", "largest pixel"),
-            Series("covariance", "covariance"),
-            Series("parity_difference", "difference of shares"),
-            Series("p_rule", "ratio of shares"),
-        ]
-        return [line for line in lines if line.column in columns]
+    quantity = "‖y‖∞"
+    measures = (
+        Series("perturbation", "largest pixel"),
+        Series("covariance", "covariance"),
+        Series("parity_difference", "difference of shares"),
+        Series("p_rule", "ratio of shares"),
+    )
 
     def heading(self, columns: Mapping[str, Array]) -> str:
         """Return what is drawn: a perturbation's size, or the parity of groups."""
         return "Parity of both groups" if "covariance" in columns else self.title
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the norm of the perturbation, or none, where the lines differ."""
-        return "" if "covariance" in columns else "‖y‖∞"
+        """Return the norm of the perturbation, or nothing, where the lines differ."""
+        return "" if "covariance" in columns else self.quantity

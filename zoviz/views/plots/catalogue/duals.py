@@ -17,6 +17,7 @@ class Duals(PlotView):
     order = 6
     special = True
     can_log = False
+    quantity = "y"
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return a line for each of the first eight dual variables, and one for their resets, if they are counted."""
@@ -26,7 +27,3 @@ class Duals(PlotView):
         lines = [Series(trace_columns.DUAL, f"y{i + 1}", index=i) for i in range(count)]
         resets = Series(trace_columns.DUAL_RESETS, "resets so far", muted=True)
         return [*lines, resets] if trace_columns.DUAL_RESETS in columns else lines
-
-    def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the symbol of the dual variables."""
-        return "y"

@@ -24,18 +24,11 @@ class Gap(PlotView):
     first = True
     comparison = "one problem"
     zero_words = "at f*"
-
-    def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the lines of the gap where it is known; none otherwise."""
-        lines = [
-            Series(trace_columns.GAP, "current", zeros=True),
-            Series(trace_columns.BEST_GAP, "best feasible", zeros=True, best=True),
-        ]
-        return [line for line in lines if line.column in columns] if trace_columns.GAP in columns else []
-
-    def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the gap's symbol."""
-        return "|f − f*|"
+    quantity = "|f − f*|"
+    measures = (
+        Series(trace_columns.GAP, "current", zeros=True),
+        Series(trace_columns.BEST_GAP, "best feasible", zeros=True, best=True),
+    )
 
     def remark(self, columns: Mapping[str, Array]) -> str:
         """Return how far the best feasible points lie below f*, where they all do; else nothing."""

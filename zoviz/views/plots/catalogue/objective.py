@@ -22,15 +22,11 @@ class Objective(PlotView):
     special = True
     can_log = False
     comparison = "one problem"
+    quantity = "f"
+    measures = (
+        Series(trace_columns.OBJECTIVE, "current"),
+        Series(trace_columns.BEST_OBJECTIVE, "best feasible", best=True),
+    )
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the lines of the objective where the gap is unknown; none otherwise."""
-        lines = [
-            Series(trace_columns.OBJECTIVE, "current"),
-            Series(trace_columns.BEST_OBJECTIVE, "best feasible", best=True),
-        ]
-        return [] if trace_columns.GAP in columns else [line for line in lines if line.column in columns]
-
-    def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the objective's symbol."""
-        return "f"
+        return [] if trace_columns.GAP in columns else super().series(columns)

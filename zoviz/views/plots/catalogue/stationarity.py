@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from zoviz.core.types import Array
 from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
@@ -20,17 +17,10 @@ class Stationarity(PlotView):
 
     title = "Stationarity"
     order = 4
-
-    def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the lines of the measures that the trace has: none where gradients are not known."""
-        lines = [
-            Series(trace_columns.STATIONARITY, "current"),
-            Series(trace_columns.NORMAL_RESIDUAL, "‖v‖"),
-            Series(trace_columns.NEAR_STATIONARITY, "‖∇Ψ(z)‖"),
-            Series(trace_columns.RESIDUAL, "‖Ax − t − b‖"),
-        ]
-        return [line for line in lines if line.column in columns]
-
-    def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the measure's name."""
-        return "KKT residual ε"
+    quantity = "KKT residual ε"
+    measures = (
+        Series(trace_columns.STATIONARITY, "current"),
+        Series(trace_columns.NORMAL_RESIDUAL, "‖v‖"),
+        Series(trace_columns.NEAR_STATIONARITY, "‖∇Ψ(z)‖"),
+        Series(trace_columns.RESIDUAL, "‖Ax − t − b‖"),
+    )

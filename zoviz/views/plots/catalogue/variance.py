@@ -20,17 +20,14 @@ class Variance(PlotView):
     title = "Estimator variance"
     order = 5
     zero_words = "none"
+    quantity = "tr Cov ĝ"
+    measures = (
+        Series(trace_columns.VARIANCE, "measured", zeros=True),
+        Series(trace_columns.VARIANCE_PREDICTED, "theory (r → 0)", zeros=True),
+    )
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the lines of measured and predicted variance, then each bound under its source's name."""
         bounds = [name for name in columns if name.startswith(trace_columns.BOUND)]
-        lines = [
-            Series(trace_columns.VARIANCE, "measured", zeros=True),
-            Series(trace_columns.VARIANCE_PREDICTED, "theory (r → 0)", zeros=True),
-        ]
-        lines += [Series(name, f"bound {name.removeprefix(trace_columns.BOUND)}", muted=True) for name in bounds]
-        return [line for line in lines if line.column in columns]
-
-    def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the trace of the estimate's covariance."""
-        return "tr Cov ĝ"
+        lines = [Series(name, f"bound {name.removeprefix(trace_columns.BOUND)}", muted=True) for name in bounds]
+        return [*super().series(columns), *lines]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from zoviz.core.types import Array
 from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
@@ -19,17 +16,10 @@ class Violation(PlotView):
     title = "Constraint violation"
     order = 3
     zero_words = "feasible"
-
-    def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the line of the constraint violation, where the kind of task has constraints, and its kin."""
-        lines = [
-            Series(trace_columns.VIOLATION, "current", zeros=True),
-            Series("consensus_error", "of consensus"),
-            Series("binary_distance", "from 0 or 1"),
-            Series("assignment_violation", "rounded"),
-        ]
-        return [line for line in lines if line.column in columns]
-
-    def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the norm of the positive part of h."""
-        return "‖[h(x)]₊‖"
+    quantity = "‖[h(x)]₊‖"
+    measures = (
+        Series(trace_columns.VIOLATION, "current", zeros=True),
+        Series("consensus_error", "of consensus"),
+        Series("binary_distance", "from 0 or 1"),
+        Series("assignment_violation", "rounded"),
+    )
