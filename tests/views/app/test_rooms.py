@@ -21,17 +21,30 @@ def shown(rooms: Rooms) -> list[bool]:
 def test_a_room_is_made_once_and_brought_up_to_date_when_it_is_opened_again() -> None:
     calls: list[str] = []
 
-    def make() -> pn.viewable.Viewable:
-        calls.append("make")
-        return pn.Column()
+    class Attic(pn.Column):
+        def read(self) -> None:
+            calls.append("read")
 
-    rooms = Rooms([Room("hall", "Hall", pn.Column), Room("attic", "Attic", make, lambda: calls.append("renew"))])
+        def update(self) -> None:
+            calls.append("update")
+
+    def make() -> Attic:
+        calls.append("make")
+        return Attic()
+
+    rooms = Rooms([Room("hall", "Hall", pn.Column), Room("attic", "Attic", make)])
+    rooms.update()
     assert (rooms.open, rooms.names, calls, shown(rooms)) == ("hall", ["hall", "attic"], [], [])
     rooms.begin()
     for name in ("attic", "hall", "attic"):
         rooms.open = name
         assert shown(rooms) == [name == "hall", name == "attic"]
-    assert calls == ["make", "renew"]
+    assert calls == ["make", "read"]
+    rooms.update()
+    assert calls == ["make", "read", "update"]
+    rooms.open = "hall"
+    rooms.update()
+    assert calls == ["make", "read", "update"], "only what is in sight"
 
 
 def test_a_room_that_cannot_be_made_leaves_the_one_before_open() -> None:

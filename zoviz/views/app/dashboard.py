@@ -221,13 +221,13 @@ class Dashboard(pn.viewable.Viewer):
             Room("gallery", "Gallery", self._make_gallery),
             Room(RUN, "Run", self._make_run),
             Room(EXPERIMENTS, "Experiments", self._make_experiments),
-            Room(COMPARE, "Compare", self._make_compare, self._compare),
+            Room(COMPARE, "Compare", self._make_compare),
         ]
         store = self.controller.store
         if store is not None and store.owner is None:  # a study takes processors that no limit of a person covers
-            rooms.append(Room(BENCHMARK, "Benchmark", self._make_benchmark, self._read_studies))
+            rooms.append(Room(BENCHMARK, "Benchmark", self._make_benchmark))
         if store is not None:
-            rooms.append(Room(STORED_RUNS, "Stored runs", self._make_stored_runs, self._read_stored_runs))
+            rooms.append(Room(STORED_RUNS, "Stored runs", self._make_stored_runs))
         return rooms
 
     def _beside(self) -> list[Callable[[Run | None], object]]:
@@ -276,32 +276,17 @@ class Dashboard(pn.viewable.Viewer):
         self.compare = ComparePage(self.controller)
         return self.compare
 
-    def _compare(self) -> None:
-        """Compare anew: runs may have come or moved on since the room was last open."""
-        if self.compare is not None:
-            self.compare.read()
-
     def _make_benchmark(self) -> BenchmarkPage:
         from zoviz.views.benchmark.page import BenchmarkPage  # with pandas and statistics: most openings need neither
 
         self.benchmark = BenchmarkPage(self.controller)
         return self.benchmark
 
-    def _read_studies(self) -> None:
-        """List the studies anew: some may have come since the room was last open."""
-        if self.benchmark is not None:
-            self.benchmark.read()
-
     def _make_stored_runs(self) -> StoredRunsPage:
         from zoviz.views.stored.page import StoredRunsPage  # with pandas: half a second at a process's first opening
 
         self.stored_runs = StoredRunsPage(self.controller)
         return self.stored_runs
-
-    def _read_stored_runs(self) -> None:
-        """Read the list anew: runs may have come since it was last shown."""
-        if self.stored_runs is not None:
-            self.stored_runs.table.read()
 
     def begin(self, set_up: SetUp) -> None:
         """Set the form as a set-up says, and start; a run that is going on is left alone, and the page says so."""
@@ -411,14 +396,7 @@ class Dashboard(pn.viewable.Viewer):
         # After new lines the browser has enough to do until the next refresh.
         whole = not self.board.refresh(plots) and seconds > 0.0 and self._update_beside(run, seconds)
         self.output.update(run, visible=self.rooms.open == RUN)
-        if self.stored_runs is not None:
-            self.stored_runs.table.update(self.rooms.open == STORED_RUNS)
-        if self.experiments is not None and self.rooms.open == EXPERIMENTS:
-            self.experiments.update()
-        if self.compare is not None and self.rooms.open == COMPARE:
-            self.compare.update()
-        if self.benchmark is not None and self.rooms.open == BENCHMARK:
-            self.benchmark.update()
+        self.rooms.update()
         self._write_address(run)
         return whole
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import panel as pn
 import param
@@ -12,12 +12,14 @@ from zoviz.views.common.style import update_changed
 
 
 class Room(NamedTuple):
-    """A part of the page: its name in addresses, its title, and how its content is made and brought up to date."""
+    """A part of the page: its name in addresses, its title, and what makes its content.
+
+    Where the content has ``read``, it is called when the room is opened again, and ``update`` at every refresh.
+    """
 
     name: str
     title: str
     make: Callable[[], pn.viewable.Viewable | pn.viewable.Viewer]
-    renew: Callable[[], object] = lambda: None
 
 
 class Rooms(pn.viewable.Viewer):
@@ -41,6 +43,7 @@ class Rooms(pn.viewable.Viewer):
         self._rooms = {room.name: room for room in rooms}
         self.param.open.objects = {room.title: room.name for room in rooms}
         self._contents: dict[str, pn.Column] = {}
+        self._made: dict[str, Any] = {}
         self._column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._begun = False
         self.open = rooms[0].name
@@ -63,6 +66,14 @@ class Rooms(pn.viewable.Viewer):
         for name in (self.open, *others):
             self.fill(name)
 
+    def update(self) -> None:
+        """Show what is new in the room that is open; needs the document's lock."""
+        self._have(self.open, "update")
+
+    def _have(self, name: str, do: str) -> None:
+        """Have the content of a room do something, if it can."""
+        getattr(self._made.get(name), do, lambda: None)()
+
     def fill(self, name: str) -> None:
         """Make the content of a room, unless it is there."""
         if name not in self._contents:
@@ -70,7 +81,8 @@ class Rooms(pn.viewable.Viewer):
             self._contents[name] = content
             self._column.append(content)  # before its parts: a table that is made in a hidden place may stay empty
             try:
-                content.append(self._rooms[name].make())
+                self._made[name] = self._rooms[name].make()
+                content.append(self._made[name])
             except Exception:  # raised again
                 del self._contents[name]
                 self._column.remove(content)
@@ -85,8 +97,8 @@ class Rooms(pn.viewable.Viewer):
             self.fill(event.new)
             for name, content in self._contents.items():
                 update_changed(content, visible=name == self.open)
-            if known:
-                self._rooms[event.new].renew()
+            if known:  # runs and studies may have come since it was last shown
+                self._have(event.new, "read")
         except Exception:  # raised again
             self.open = event.old
             raise

@@ -86,6 +86,14 @@ class StoredRunsPage(pn.viewable.Viewer):
         self.table.read()
         return column
 
+    def read(self) -> None:
+        """Read the list anew."""
+        self.table.read()
+
+    def update(self) -> None:
+        """Complete the list, and read it again now and then."""
+        self.table.update()
+
     @say_errors()
     def _pick_place(self, axis: str, place: float) -> None:
         """Set the fork's place to what a double click on the plots means for the selected run."""

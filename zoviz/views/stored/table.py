@@ -215,10 +215,10 @@ class StoredRunsTable(pn.viewable.Viewer):
         update_changed(self._where, object=muted_html(self._position if drawn else _READING))
 
     @say_errors("The list cannot be completed: ")
-    def update(self, visible: bool = True) -> None:
-        """Complete the list by what a thread has read of its runs; called by the page's refreshes.
+    def update(self) -> None:
+        """Complete the list by what a thread has read of its runs; called by the page's refreshes while it is in sight.
 
-        While it is in sight it is read again now and then: runs may be another process's, which tells this one nothing.
+        It is read again now and then: runs may be another process's, which tells this one nothing.
         A tick that the server has but has not taken on yet comes first, and so does what is being typed into a cell:
         the new list would undo it.
         """
@@ -227,7 +227,7 @@ class StoredRunsTable(pn.viewable.Viewer):
         if self._summaries.collect():
             self._show()
             self._summaries.ask(self.records)
-        if visible and self._clock() >= self._next_read:
+        if self._clock() >= self._next_read:
             self.read()
 
     def _show(self) -> None:
