@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bokeh.document import Document
+from bokeh.models.annotations import ColorBar
 
 from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.problems import DistributedConsensus, FairClassification, LoadTracking, NetworkSlicing, StochasticQP
+from zoviz.views.common.design import LIGHT
 from zoviz.views.pictures.base import Picture
 from zoviz.views.pictures.consensus import Consensus
 from zoviz.views.pictures.fairness import MOST, Fairness
@@ -36,7 +39,9 @@ def test_a_picture_has_a_title_and_says_what_it_shows(kind) -> None:
     assert figure.title.text == kind.title
     words = [axis.axis_label for axis in figure.axis] + [bar.title for bar in figure.right if hasattr(bar, "title")]
     assert any(words) or figure.legend
-    assert all(figure.legend[i].label_text_font_size == "12px" for i in range(len(figure.legend)))
+    Document(theme=LIGHT).add_root(figure)
+    for part in (*figure.legend, *figure.select(ColorBar)):
+        assert part.background_fill_alpha == 0.0, "the page's design is that of legends and colour bars"
 
 
 def test_fairness_draws_the_path_the_bound_and_the_optimum() -> None:

@@ -85,8 +85,7 @@ class ProfilePlot:
         self.figure.add_tools(HoverTool(renderers=[curves], tooltips="@solver: $y{0 %} at $x{0.[0]a}", visible=False))
         names: Any = self.figure.legend[0]
         names.location, names.visible = "bottom_right", legend
-        look: dict[str, Any] = {"padding": 4, "spacing": 0, "border_line_alpha": 0.0, "background_fill_alpha": 0.7}
-        names.update(label_text_font_size="11px", **look)
+        names.update(padding=4, spacing=0, background_fill_alpha=0.7)
         self.figure.on_event(Tap, self.tapped)
 
     def update(self, profile: Profile | None, colours: Sequence[str] = PALETTE) -> None:

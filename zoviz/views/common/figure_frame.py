@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bokeh.models import CustomJSTickFormatter
-from bokeh.models.annotations import Title
+from bokeh.models import ColorMapper, CustomJSTickFormatter
+from bokeh.models.annotations import ColorBar, Title
 from bokeh.plotting import figure
 
 # 1.5M, 20k: Bokeh's numeral format writes a small m for million.
@@ -60,6 +60,11 @@ def subtitle(fig: Any) -> Title:
     return line
 
 
+def colour_bar(fig: Any, mapper: ColorMapper, title: str, **options: Any) -> None:
+    """Stand a bar of a mapper's colours on the right of a figure."""
+    fig.add_layout(ColorBar(color_mapper=mapper, width=10, title=title, **options), "right")
+
+
 def columns_of(labels: Sequence[str]) -> int:
     """Return in how many columns a legend with these entries fits on the narrowest figure."""
     # A letter takes some 6.5 pixels, the sample of the line and the space beside it 34.
@@ -71,7 +76,11 @@ def legend_above(fig: Any, columns: int | str = "auto", spacing: int = 10) -> No
     """Move the legend of a figure above it, in a row or in ``columns``, with ``spacing`` pixels between entries."""
     legend = fig.legend[0]
     legend.ncols = columns
-    legend.orientation, legend.location, legend.padding = "horizontal", "left", 0
-    legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-    legend.update(label_text_font_size="12px", spacing=spacing, label_standoff=4, margin=2)
+    legend.update(orientation="horizontal", location="left", padding=0, spacing=spacing, label_standoff=4, margin=2)
     fig.add_layout(legend, "above")
+
+
+def legend_beside(fig: Any) -> None:
+    """Move the legend of a figure to its right."""
+    fig.legend[0].update(margin=2, padding=2)
+    fig.add_layout(fig.legend[0], "right")

@@ -218,6 +218,6 @@ class MicroscopeCard(pn.viewable.Viewer):
         for mark in (self._floor, self._here, self._best):
             fig.add_layout(mark)
         legend = Legend(orientation="horizontal", location="left", click_policy="hide", ncols=3, items=items)
-        legend.update(label_text_font_size="12px", spacing=2, padding=0, margin=0, glyph_width=16)
+        legend.update(spacing=2, padding=0, margin=0, glyph_width=16)
         fig.add_layout(legend, "above")
         return fig

@@ -9,7 +9,6 @@ import numpy as np
 import panel as pn
 from IPython.display import display
 
-from zoviz.core.registry import discover
 from zoviz.diagnosis.trial import Trial
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.result import Result
@@ -119,16 +118,11 @@ def _(problem: Problem) -> None:
     except ValueError as error:  # its own complaint on its parameters
         known = str(error)
     _describe(problem, f"{known[:1].upper()}{known[1:]}.")
-    kinds = [kind for kind in discover("zoviz.views.pictures", Picture).values() if _needs_a_point_only(kind)]
-    kind = next((kind for kind in kinds if kind.draws(problem)), None)
-    if kind is not None:
+    kind = Picture.of(problem)
+    # One that can be drawn of a point by itself, without a run.
+    if kind is not None and kind.follows_path() and kind.follows == "x" and not kind.slow:
         load()
         put(page_thread().do(lambda: _drawn(kind(), problem)), repr(problem))
-
-
-def _needs_a_point_only(kind: type[Picture]) -> bool:
-    """Return whether a picture can be drawn of a point by itself, without a run."""
-    return kind.data is Picture.data and kind.follows == "x" and not kind.slow
 
 
 def _drawn(picture: Picture, problem: Problem) -> pn.pane.Bokeh:

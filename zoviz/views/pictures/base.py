@@ -35,6 +35,8 @@ class Picture(param.Parameterized):
     __abstract = True
 
     title: ClassVar[str] = ""
+    kind: ClassVar[type[Problem] | type[Solver]]
+    """What it is a picture of."""
     height: ClassVar[int] = HEIGHT
     follows: ClassVar[str] = "x"
     """Whose course it draws: "x" the iterate's, or "inner" a follower's."""
@@ -51,8 +53,14 @@ class Picture(param.Parameterized):
 
     @classmethod
     def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether this picture can draw the problem, or the solver."""
-        raise NotImplementedError(f"{cls.__name__} must define draws(subject).")
+        """Return whether this picture can draw the problem, or the solver: by default one of its ``kind``."""
+        return isinstance(subject, cls.kind)
+
+    @staticmethod
+    def of(subject: Problem | Solver) -> type[Picture] | None:
+        """Return the class of picture that draws the problem, or the solver; None where none does."""
+        kinds = sorted(discover("zoviz.views.pictures", Picture).values(), key=lambda kind: kind.general)
+        return next((kind for kind in kinds if kind.draws(subject)), None)
 
     def build(self) -> figure:
         """Return the figure, still empty: problems and iterates only change its data."""
@@ -130,7 +138,6 @@ class PictureCard(pn.viewable.Viewer):
     def __init__(self, part: Literal["problem", "solver"] = "problem", **params: Any) -> None:
         super().__init__(**params)
         self._part = part
-        self._kinds = sorted(discover("zoviz.views.pictures", Picture).values(), key=lambda kind: kind.general)
         self._pictures: dict[type[Picture], Picture] = {}
         self._scrubbers: dict[type[Picture], PathScrubber] = {}
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
@@ -215,7 +222,7 @@ class PictureCard(pn.viewable.Viewer):
         if run is None or run.initial is None:
             return
         self._subject = getattr(run.initial, self._part).clone()
-        kind = self._needed = next((kind for kind in self._kinds if kind.draws(self._subject)), None)
+        kind = self._needed = Picture.of(self._subject)
         if kind is not None and kind not in self._pictures:
             self._pictures[kind] = kind()
             if kind.follows_path():

@@ -9,9 +9,7 @@ from bokeh.models import ColumnDataSource, LinearColorMapper
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.learning.blackbox_attack import HALF, BlackBoxAttack, Pool
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, TARGET
 from zoviz.views.pictures.base import Picture
 
@@ -39,13 +37,9 @@ class Attack(Picture):
     """A picture in three rows: images with their classes, the perturbation, perturbed images with the answers."""
 
     title = "Original, perturbation, perturbed image, and their classes"
+    kind = BlackBoxAttack
     height = 340
     follows = "inner"
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem is an attack on a classifier."""
-        return isinstance(subject, BlackBoxAttack)
 
     def build(self) -> figure:
         """Return the figure: three rows of tiles, the middle one a single tile, with a class beside each."""
@@ -60,8 +54,7 @@ class Attack(Picture):
         for source, mapper in ((self.images, grey), (self.change, both)):
             fig.image("image", "x", "y", 1.0, 1.0, source=source, color_mapper=mapper)
         text = {"text_font_size": "13px", "text_align": "center", "text_baseline": "bottom"}
-        labels = fig.text("x", "y", text="text", text_color="colour", source=self.words, **text)
-        labels.glyph.update(text_font_size="13px")
+        fig.text("x", "y", text="text", text_color="colour", source=self.words, **text)
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, LogColorMapper, LogTicker, LogTickFormatter
-from bokeh.models.annotations import ColorBar
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.networks.consensus import DistributedConsensus
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, REFERENCE
+from zoviz.views.common.figure_frame import colour_bar
 from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 1e-4, 1e1
@@ -33,12 +31,8 @@ class Consensus(Picture):
     """
 
     title = "Nodes' distance from agreement"
+    kind = DistributedConsensus
     height = 340
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem is distributed optimisation on a random graph."""
-        return isinstance(subject, DistributedConsensus)
 
     def build(self) -> figure:
         """Return the figure, with neither edges nor nodes yet."""
@@ -57,11 +51,7 @@ class Consensus(Picture):
         words = fig.text("x", "y", text="text", source=self.words, text_align="left", text_baseline="middle")
         words.glyph.update(text_font_size="13px", text_color=EVENT)
         fig.scatter([2.6], [0.0], alpha=0.0)  # room for the words, to which the range would not stretch
-        bar = ColorBar(color_mapper=mapper, width=10, title="‖xᵢ − mean‖", background_fill_alpha=0.0)
-        bar.ticker, bar.formatter = LogTicker(desired_num_ticks=6), LogTickFormatter()
-        bar.update(title_text_font_size="12px", major_label_text_font_size="11px")
-        bar.major_label_text_color = bar.title_text_color = EVENT
-        fig.add_layout(bar, "right")
+        colour_bar(fig, mapper, "‖xᵢ − mean‖", ticker=LogTicker(desired_num_ticks=6), formatter=LogTickFormatter())
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

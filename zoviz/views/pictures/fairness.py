@@ -9,10 +9,9 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.learning.fair_classification import FairClassification
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
+from zoviz.views.common.figure_frame import legend_beside
 from zoviz.views.pictures.base import Picture
 
 MOST = 300
@@ -23,11 +22,7 @@ class Fairness(Picture):
     """A picture of accuracy against the covariance with the sensitive attribute along the path, and of its bound c."""
 
     title = "Accuracy and fairness"
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem is fair classification."""
-        return isinstance(subject, FairClassification)
+    kind = FairClassification
 
     def build(self) -> figure:
         """Return the figure: a path, its ends, and the bound with what it allows."""
@@ -44,13 +39,9 @@ class Fairness(Picture):
         fig.line(**where, source=self.path, color=PALETTE[0], line_width=1.2, line_alpha=0.5)
         fig.scatter(**where, source=self.path, color=PALETTE[0], size=4, legend_label="path")
         fig.scatter(**where, source=self.best, marker="diamond", color=REFERENCE, size=13, legend_label="optimum θ*")
-        fig.scatter(
-            **where, source=self.now, color=PALETTE[1], size=11, line_color="white", legend_label="present iterate"
-        )
-        legend = fig.legend[0]
-        fig.add_layout(legend, "right")
-        legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        legend.update(label_text_font_size="12px", margin=2, padding=2)
+        now = {"source": self.now, "size": 11, "line_color": "white", "legend_label": "present iterate"}
+        fig.scatter(**where, color=PALETTE[1], **now)
+        legend_beside(fig)
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper
-from bokeh.models.annotations import ColorBar
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking
 from zoviz.problems.power.feeder import Feeder
-from zoviz.solvers.base import Solver
-from zoviz.views.common.colours import EVENT, REFERENCE
+from zoviz.views.common.colours import REFERENCE
+from zoviz.views.common.figure_frame import colour_bar
 from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 0.92, 1.0
@@ -51,11 +49,7 @@ class FeederMap(Picture):
     """A picture of a feeder's buses by electrical distance from the head, coloured by voltage, larger with a load."""
 
     title = "Voltages on the feeder"
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem is load tracking on a feeder with AC power flow."""
-        return isinstance(subject, ACLoadTracking)
+    kind = ACLoadTracking
 
     def build(self) -> figure:
         """Return the figure, with neither lines nor buses yet."""
@@ -70,10 +64,7 @@ class FeederMap(Picture):
         dots = fig.scatter("x", "y", source=self.buses, size="size", color=colour, line_color=None)
         tips = [("bus", "@bus"), ("voltage", "@voltage{0.0000} p.u."), ("load now", "@load{0.0} kW")]
         fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
-        bar = ColorBar(color_mapper=mapper, width=10, title="p.u.", background_fill_alpha=0.0)
-        bar.update(title_text_font_size="12px", major_label_text_font_size="11px")
-        bar.major_label_text_color = bar.title_text_color = EVENT
-        fig.add_layout(bar, "right")
+        colour_bar(fig, mapper, "p.u.")
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

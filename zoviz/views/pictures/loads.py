@@ -9,9 +9,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.power.load_tracking import LoadTracking
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.pictures.base import Picture
 
@@ -23,11 +21,7 @@ class Loads(Picture):
     """A picture of each user's curtailed load, its limit and the optimum, users in the order of their limits."""
 
     title = "Users' curtailed loads"
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem is convex load tracking."""
-        return isinstance(subject, LoadTracking)
+    kind = LoadTracking
 
     def build(self) -> figure:
         """Return the figure: limits as pale bars, the optimum as short strokes."""
@@ -40,10 +34,7 @@ class Loads(Picture):
         fig.scatter("user", "optimum", source=self.bars, **stroke)
         fig.xgrid.grid_line_color = None
         fig.y_range.start = 0
-        legend = fig.legend[0]
-        legend.orientation, legend.location = "horizontal", "top_left"
-        legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        legend.update(label_text_font_size="12px")
+        fig.legend[0].update(orientation="horizontal", location="top_left")
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

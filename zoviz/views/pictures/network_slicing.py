@@ -9,11 +9,10 @@ from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.networks.slicing import NetworkSlicing
 from zoviz.problems.networks.slicing_network import Network
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE
+from zoviz.views.common.figure_frame import legend_beside
 from zoviz.views.pictures.base import Picture
 
 WIDEST = 9.0
@@ -43,12 +42,8 @@ class Slices(Picture):
     """
 
     title = "Flows in the network"
+    kind = NetworkSlicing
     height = 380
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem is network slicing."""
-        return isinstance(subject, NetworkSlicing)
 
     def build(self) -> figure:
         """Return the figure, with neither links nor nodes yet."""
@@ -68,11 +63,8 @@ class Slices(Picture):
         fig.add_tools(HoverTool(renderers=[lines], tooltips=tips, visible=False))
         words = fig.text("x", "y", text="text", source=self.words, text_align="align", text_baseline="baseline")
         words.glyph.update(text_font_size="12px", text_color=EVENT)
-        legend = fig.legend[0]
-        fig.add_layout(legend, "right")
-        legend.background_fill_alpha, legend.border_line_alpha, legend.title = 0.0, 0.0, "width: rate"
-        legend.update(label_text_font_size="12px", title_text_font_size="12px")
-        legend.title_text_color = EVENT
+        fig.legend[0].title = "width: rate"
+        legend_beside(fig)
         fig.x_range.range_padding, fig.y_range.range_padding = 0.25, 0.45
         return fig
 

@@ -11,11 +11,9 @@ from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.learning.network_tuning import NetworkTuning
 from zoviz.runs.engine.columns import ITERATION, OBJECTIVE
 from zoviz.runs.run import Run
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
 from zoviz.views.pictures.base import Picture
 
@@ -32,11 +30,7 @@ class NetworkWork(Picture):
     """A picture of all iterates by work and error: the frontier, the limit on the work, and the newest iterate."""
 
     title = "Validation error against multiply-adds"
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem tunes a network."""
-        return isinstance(subject, NetworkTuning)
+    kind = NetworkTuning
 
     def build(self) -> figure:
         """Return the figure: no points, no frontier, no limit."""

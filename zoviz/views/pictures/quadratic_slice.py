@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker
-from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
@@ -14,6 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.quadratic.base import QuadraticProblem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
+from zoviz.views.common.figure_frame import colour_bar, legend_above
 from zoviz.views.common.plane import PlaneImage, largest_constraint, places
 from zoviz.views.pictures.base import Picture
 
@@ -50,9 +50,8 @@ class QuadraticSlice(Picture):
     @classmethod
     def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is a quadratic programme of moderate size whose optimum is known."""
-        if not isinstance(subject, QuadraticProblem) or subject.domain.n > LARGEST:
-            return False
-        return subject.known_optimum is not None
+        moderate = isinstance(subject, QuadraticProblem) and subject.domain.n <= LARGEST
+        return moderate and subject.known_optimum is not None
 
     def build(self) -> figure:
         """Return the figure: empty images and contours, a path, and its ends beside the optimum."""
@@ -63,28 +62,11 @@ class QuadraticSlice(Picture):
         self.image, self.contours, self.boundary = self._plane.image, self._plane.contours, self._plane.boundary
         fig.line("x", "y", source=self.path, color=PALETTE[1], line_width=2)
         fig.scatter("x", "y", source=self.path, color=PALETTE[1], size=3)
-        fig.scatter(
-            "x",
-            "y",
-            source=self.ends,
-            fill_color="colour",
-            marker="mark",
-            size=11,
-            line_color="white",
-            legend_group="name",
-        )
-        legend = fig.legend[0]
-        fig.add_layout(legend, "above")
-        # From the left: the frame is narrower than the legend beside a colour bar, over which there is room.
-        legend.update(orientation="horizontal", location="left", padding=0, margin=2, spacing=6, ncols=2)
-        legend.update(glyph_width=20, glyph_height=20, label_standoff=0)
-        legend.update(border_line_color=None, background_fill_alpha=0.0)
-        legend.update(label_text_font_size="11px")
-        bar = ColorBar(color_mapper=self._plane.mapper, width=10, title="log₁₀(f − f*)", background_fill_alpha=0.0)
-        bar.update(title_text_font_size="12px", major_label_text_font_size="11px")
-        bar.ticker = FixedTicker(ticks=list(range(-12, 13, 2)))
-        bar.major_label_text_color = bar.title_text_color = EVENT
-        fig.add_layout(bar, "right")
+        look = {"fill_color": "colour", "marker": "mark", "size": 11, "line_color": "white", "legend_group": "name"}
+        fig.scatter("x", "y", source=self.ends, **look)
+        legend_above(fig, 2, spacing=6)
+        fig.legend[0].update(glyph_width=20, glyph_height=20, label_standoff=0)
+        colour_bar(fig, self._plane.mapper, "log₁₀(f − f*)", ticker=FixedTicker(ticks=list(range(-12, 13, 2))))
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

@@ -10,10 +10,8 @@ from bokeh.models.annotations import Label, Span
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.learning.chain_diagnostics import autocorrelation
 from zoviz.problems.learning.hmc_tuning import HMCTuning, Trial
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE
 from zoviz.views.pictures.base import Picture
 
@@ -49,13 +47,9 @@ class SamplerChains(Picture):
     """
 
     title = "Chains at the present settings"
+    kind = HMCTuning
     slow = True
     height = 300
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem tunes Hamiltonian Monte Carlo."""
-        return isinstance(subject, HMCTuning)
 
     def build(self) -> figure:
         """Return the figure: no traces, no autocorrelations, and the words between them."""

@@ -12,7 +12,6 @@ from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, ModelChangedEvent
 from bokeh.model import Model
 
-from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS, ITERATION
@@ -64,8 +63,7 @@ def picture_of(run: RunView) -> tuple[Picture, Frames] | None:
     if run.initial is None:
         return None
     problem = run.initial.problem.clone()
-    kinds = sorted(discover("zoviz.views.pictures", Picture).values(), key=lambda kind: kind.general)
-    kind = next((kind for kind in kinds if kind.draws(problem)), None)
+    kind = Picture.of(problem)
     if kind is None or not kind.follows_path():
         return None
     picture = kind()

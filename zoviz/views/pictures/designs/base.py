@@ -13,9 +13,7 @@ from bokeh.models.annotations import Legend, LegendItem
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.problems.engineering.base import DesignProblem
-from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import REFERENCE, TARGET
 from zoviz.views.pictures.base import Picture
 
@@ -102,14 +100,8 @@ class DesignPicture(Picture):
 
     height = 390
     kind: ClassVar[type[DesignProblem]]
-    """The class of the designs."""
     unit: ClassVar[str] = "inches"
     """Of all lengths."""
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the problem is the one that this drawing is of."""
-        return isinstance(subject, cls.kind)
 
     @classmethod
     def parts(cls, x: Array) -> Sequence[Part]:
@@ -133,23 +125,14 @@ class DesignPicture(Picture):
         fig.multi_line("xs", "ys", line_color=TARGET, line_width=1.5, line_dash="dashed", source=self.best)
         look = {"line_color": "white", "size": 15, "source": self.marks}
         marks = fig.scatter("x", "y", marker="shape", fill_color="colour", **look)
-        fig.text(
-            "x",
-            "y",
-            text="number",
-            text_color="white",
-            text_font_size="10px",
-            text_font_style="bold",
-            text_align="center",
-            text_baseline="middle",
-            source=self.marks,
-        )
+        middle = {"text_align": "center", "text_baseline": "middle", "source": self.marks}
+        small = {"text_color": "white", "text_font_size": "10px", "text_font_style": "bold"}
+        fig.text("x", "y", text="number", **small, **middle)
         count = len(self.limits(np.array(self.kind.lower)))
         self.words = [LegendItem(label="", renderers=[marks], index=j) for j in range(count)]
         legend = Legend(items=self.words)  # in one column: two are wider than the picture
         legend.update(padding=0, margin=2, spacing=0, label_standoff=2)
-        legend.update(glyph_width=18, glyph_height=16, border_line_color=None, background_fill_alpha=0.0)
-        legend.update(label_text_font_size="11px")
+        legend.update(glyph_width=18, glyph_height=16)
         fig.add_layout(legend, "below")
         return fig
 

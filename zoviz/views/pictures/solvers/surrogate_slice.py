@@ -13,9 +13,7 @@ from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
-from zoviz.solvers.base import Solver
 from zoviz.solvers.bayesian.base import BayesianSolver, BayesianState
 from zoviz.solvers.bayesian.model_slice import ModelSlice, model_slice
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
@@ -67,17 +65,13 @@ class SurrogateSlice(Picture):
     """
 
     title = "Surrogate"
+    kind = BayesianSolver
     slow = True
     height = 320
 
     along = param.Integer(
         default=0, bounds=(0, None), label="Along: x", doc="Variable of the line; 0: from the incumbent to the next."
     )
-
-    @classmethod
-    def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether the subject is a Bayesian method."""
-        return isinstance(subject, BayesianSolver)
 
     def build(self) -> figure:
         """Return the figure: an empty band, three empty curves and two marks."""
@@ -86,7 +80,6 @@ class SurrogateSlice(Picture):
         fig = self.frame("", "f")
         fig.extra_y_ranges = {"share": Range1d(start=0.0, end=1.05)}
         right = LinearAxis(y_range_name="share", axis_label="probability | acquisition, scaled")
-        right.update(axis_label_text_font_size="12px", major_label_text_font_size="12px")
         fig.add_layout(right, "right")
         line = {"source": self.curves, "line_width": 2}
         share = {"y_range_name": "share", **line}
