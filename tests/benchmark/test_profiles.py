@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zoviz.benchmark.courses import Hits
-from zoviz.benchmark.profiles import Profile, band, data_profile, performance_profile, places
+from zoviz.benchmark.profiles import band, data_profile, performance_profile
 from zoviz.core.errors import ZovizError
 
 NEVER = np.inf
@@ -82,12 +82,3 @@ def test_a_band_holds_what_other_problems_would_have_given() -> None:
         lower, upper = band(profile, np.array([3.0]), generator, resamples=200)
         inside += int(lower[0, 0] <= 0.3 <= upper[0, 0])
     assert 168 <= inside <= 196  # 180 +- 3 standard errors, more where the band's steps are coarse
-
-
-def test_places_cover_the_costs() -> None:
-    profile = performance_profile(TABLE)
-    for logarithmic in (False, True):
-        x = places(profile, logarithmic, 50)
-        assert len(x) == 50 and x[-1] == pytest.approx(2.0) and (np.diff(x) > 0.0).all()
-    empty = Profile(("A",), [np.empty(0)], [np.empty(0)], np.full((1, 1, 1), np.inf), ("P",))
-    assert (empty.at(places(empty, True)) == 0.0).all()

@@ -21,7 +21,7 @@ import numpy as np
 from zoviz.benchmark.courses import Hits
 from zoviz.core.types import Array
 
-_GRID, _RESAMPLES = 200, 400
+_RESAMPLES = 400
 
 
 class Profile(NamedTuple):
@@ -141,14 +141,3 @@ def _ends(shares: Array, coverage: float) -> tuple[Array, Array]:
     tail = (1.0 - coverage) / 2.0
     lower, upper = np.quantile(shares, [tail, 1.0 - tail], axis=0)
     return lower, upper
-
-
-def places(profile: Profile, logarithmic: bool, count: int = _GRID) -> Array:
-    """Return places (count,) along a profile's axis, from its least cost (or 0) to its largest finite one."""
-    finite = profile.cost[np.isfinite(profile.cost)]
-    if not finite.size:
-        return np.linspace(0.0, 1.0, count)
-    low, high = float(finite.min()), float(finite.max())
-    if logarithmic:
-        return np.geomspace(max(low, 1e-3 * high, 1e-300), max(high, 1e-300), count)
-    return np.linspace(0.0, high, count)

@@ -26,12 +26,6 @@ CUTS = {"kind": by_kind, "dimension": by_dimension}
 """Parts of the problems by what --by names."""
 TABLES: dict[str, Callable[[Benchmark, float], str]] = {".tex": latex, ".md": markdown}
 """Tables of solvers by the suffix of their file."""
-_TITLES = {
-    "data": ("Data profile", "calls / (n + 1)"),
-    "performance": ("Performance profile", "calls / fewest calls of a solver"),
-    "targets": ("Targets reached, 10^-0.5 to 10^-8", "calls / n"),
-}
-"""Of each curve the heading and the axis."""
 
 
 def facts_of(bench: Benchmark) -> dict[str, ProblemFacts]:
@@ -144,14 +138,17 @@ def _plain(
 
 def _draw(profiles: Mapping[str, Profile], path: str) -> None:
     """Write all curves, with all that they need inside."""
-    import holoviews as hv
+    from bokeh.embed import file_html
+    from bokeh.layouts import column
     from bokeh.resources import INLINE
 
-    from zoviz.views.plots.static import profile_figure
+    from zoviz.views.benchmark.profile_plots import ProfilePlot
+    from zoviz.views.common.design import LIGHT
 
-    figures = [
-        profile_figure(one, *_TITLES[name], coverage=0.0 if name == "targets" else 0.9)
-        for name, one in profiles.items()
-    ]
-    hv.save(hv.Layout(figures).cols(1).opts(sizing_mode="stretch_width"), path, backend="bokeh", resources=INLINE)
-    say(f"Written to {path}.")
+    plots = []
+    for name, one in profiles.items():
+        plots.append(ProfilePlot(name, lambda *_: None))
+        plots[-1].update(one)
+        plots[-1].update_bands()
+    figures = column([one.figure for one in plots], sizing_mode="stretch_width")
+    _write(path, file_html(figures, INLINE, "zoviz benchmark", theme=LIGHT, suppress_callback_warning=True).encode())

@@ -116,5 +116,5 @@ def test_a_study_outlives_its_page_and_its_server(
     other.until(lambda: not {"waiting", "running"} & set(words(other)), "all verdicts are there", 120)
     assert kept.items() <= ended(store).items(), "what had ended was not done again"
     assert store.count() == cells
-    curves = other.js("return find('plot-Data-profile').renderers.map(r => r.data_source.data.solver).find(s => s)")
+    curves = other.js("return find('plot-data').renderers.map(r => r.data_source.data.solver).find(s => s)")
     assert list(curves) == solvers

@@ -18,7 +18,7 @@ def picked() -> list[tuple[str, list[tuple[str, int]]]]:
 
 @pytest.fixture
 def plot(picked: list[tuple[str, list[tuple[str, int]]]]) -> ProfilePlot:
-    plot = ProfilePlot("Data profile", "calls / (n + 1)", "plot", lambda what, runs: picked.append((what, runs)))
+    plot = ProfilePlot("data", lambda what, runs: picked.append((what, runs)))
     plot.update(profile_of(("A", "B"), ("P", "Q"), COST))
     return plot
 

@@ -33,7 +33,7 @@ def benchmark_of(problems: int, solvers: int, replicas: int) -> Benchmark:
 
 
 def redraw_time(bench: Benchmark) -> float:
-    plots = [ProfilePlot("profile", "cost", "plot", lambda *_: None) for _ in range(2)]
+    plots = [ProfilePlot("data", lambda *_: None) for _ in range(2)]
     times = []
     for k in range(15):
         began = time.process_time()

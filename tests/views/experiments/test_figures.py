@@ -9,7 +9,8 @@ import pytest
 from bokeh.events import LegendItemClick, Tap
 
 from helpers.panels import FALLING
-from zoviz.views.experiments.figures import PanelFigure, distance
+from zoviz.studies.experiment import Panel
+from zoviz.views.experiments.figures import PanelFigure, distance, experiment_figures
 
 
 @pytest.fixture
@@ -45,3 +46,11 @@ def test_a_distance_is_to_the_line_between_points() -> None:
     assert distance(line, np.array([2.0, 0.0])) == pytest.approx(1.0)
     assert distance(line[:1], np.array([0.0, 3.0])) == pytest.approx(3.0)
     assert distance(line[1:2], np.zeros(2)) == distance(line, np.array([np.nan, 0.0])) == np.inf
+
+
+def test_what_has_no_place_on_a_logarithmic_axis_is_a_gap() -> None:
+    lines = {"error": ([0.0, 1.0, 2.0, 3.0], [1.0, 1e-4, 1e-6, 0.0]), "none": ([1.0, 2.0], [None, 0.0])}
+    panel = Panel("Errors", "round", "error", lines, log_x=True, log_y=True)  # type: ignore[arg-type]
+    ((figure, *_),) = experiment_figures([panel]).children
+    first = figure.renderers[0].data_source.data["y"]
+    assert np.isfinite(first).tolist() == [True, True, True, False]

@@ -12,11 +12,10 @@ from bokeh.models import ImportedStyleSheet
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.studies.experiment import Panel
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.plots.catalogue.variance import Variance
 from zoviz.views.plots.line_data import Series, line_data
-from zoviz.views.plots.static import convergence, experiment_figures, plot
+from zoviz.views.plots.static import convergence, plot
 from zoviz.views.upstream.panel import inline_styles
 
 
@@ -121,10 +120,3 @@ def test_a_run_that_has_not_begun_is_refused() -> None:
         convergence(Run(problem=LoadTracking(n=5), solver=ZOCEG(), iterations=1))
     with pytest.raises(ValueError, match="got none"):
         convergence([])
-
-
-def test_a_zero_on_a_logarithmic_axis_does_not_cut_off_what_is_below_a_hundredth() -> None:
-    lines = {"error": ([0.0, 1.0, 2.0, 3.0], [1.0, 1e-4, 1e-6, 0.0]), "none": ([1.0, 2.0], [None, 0.0])}
-    layout = experiment_figures([Panel("Errors", "round", "error", lines, log_x=True, log_y=True)])  # type: ignore[dict-item]
-    figure = hv.render(next(iter(layout)), backend="bokeh")
-    assert figure.y_range.start <= 1e-6 and figure.y_range.end >= 1e-4 and 0.0 < figure.x_range.start <= 1.0

@@ -145,17 +145,17 @@ def _save(works: list[Reproduction], path: Path) -> None:
 
 def _page(works: list[Reproduction]) -> str:
     """Return the reports as one page with figures, which any browser shows without a network."""
-    import holoviews as hv
     from bokeh.embed import components
     from bokeh.resources import INLINE
 
-    from zoviz.views.plots.static import experiment_figures
+    from zoviz.views.common.design import LIGHT
+    from zoviz.views.experiments.figures import experiment_figures
 
     sections = []
     for work in works:
         panels = work.experiment.panels(work.measured)
-        figures = hv.render(experiment_figures(panels), backend="bokeh") if panels else None
-        sections.append(html(work, "".join(components(figures)) if figures else ""))
+        figures = components(experiment_figures(panels), theme=LIGHT) if panels else ()
+        sections.append(html(work, "".join(figures)))
     style = "body{font:15px sans-serif;margin:2em}table{border-collapse:collapse}"
     style += "td,th{border:1px solid #bbb;padding:3px 8px}"
     head = f'<meta charset="utf-8"><title>zoviz reproduce</title><style>{style}</style>{INLINE.render()}'

@@ -8,15 +8,8 @@ from typing import Any
 import numpy as np
 
 from zoviz.benchmark.profiles import Profile
-from zoviz.views.benchmark.profile_plots import staircase
+from zoviz.views.benchmark.profile_plots import CURVES, staircase
 from zoviz.views.plots.paper_figure import DASHES, INKS, PaperFigure
-
-AXES = {
-    "data": "calls / (n + 1)",
-    "performance": "calls / fewest calls of a solver",
-    "targets": "calls / n",
-}
-"""Of each curve the words on its axis."""
 
 
 def printed_profiles(profiles: Mapping[str, Profile], suffix: str) -> bytes:
@@ -25,14 +18,14 @@ def printed_profiles(profiles: Mapping[str, Profile], suffix: str) -> bytes:
     Parameters
     ----------
     profiles : mapping of str to Profile
-        By the names of ``AXES``.
+        By the names of ``CURVES``.
     suffix : str
         ``pdf``, ``svg`` or ``png``.
     """
 
     def draw(panels: Sequence[Any]) -> None:
         for at, (axes, (name, profile)) in enumerate(zip(panels, profiles.items(), strict=True)):
-            draw_profile(axes, profile, AXES[name])
+            draw_profile(axes, profile, CURVES[name].x_label)
             if not at:
                 axes.set_ylabel("share of problems and replicas")
                 axes.legend(frameon=False, handlelength=2.6)

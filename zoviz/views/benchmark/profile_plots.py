@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from bokeh.events import Tap
@@ -24,6 +24,23 @@ _NEAR = 0.05
 """How far beside a curve, in shares, a click still means it."""
 
 
+class Curves(NamedTuple):
+    """What a profile is called, what stands on its axes, and whether the replicas of a problem are runs."""
+
+    title: str
+    x_label: str
+    y_label: str = "share of problems and replicas"
+    within: bool = True
+
+
+CURVES = {
+    "data": Curves("Data profile", "calls / (n + 1)"),
+    "performance": Curves("Performance profile", "calls / fewest calls of a solver"),
+    "targets": Curves("Targets from 10^-0.5 to 10^-8", "calls / n", "share of targets reached", within=False),
+}
+"""The profiles of a benchmark, wherever they are shown."""
+
+
 def staircase(x: Array, y: Array, left: float, right: float) -> tuple[Array, Array]:
     """Return the corners (2 k + 2,) of a function with steps (k,) that is 0 from ``left`` on and ends at ``right``."""
     places = np.concatenate([[left], np.repeat(x, 2), [max(right, left)]])
@@ -35,15 +52,11 @@ class ProfilePlot:
 
     Parameters
     ----------
-    title, x_label, name : str
-        The name is that of the model, by which scripts and tests find it.
+    name : str
+        A key of ``CURVES``.
     pick : callable
         Called with a sentence's beginning and pairs (problem, replica) when a person clicks near a step: those runs
         make it.
-    y_label : str
-        What the shares are of.
-    within : bool
-        Draw the replicas of a problem for the bands, too; no where they are no runs.
     legend : bool
         Name the solvers on the figure; no beside another one of the same colours.
 
@@ -54,23 +67,15 @@ class ProfilePlot:
         One row for each solver.
     """
 
-    def __init__(
-        self,
-        title: str,
-        x_label: str,
-        name: str,
-        pick: Callable[[str, list[tuple[str, int]]], None],
-        y_label: str = "share of problems and replicas",
-        within: bool = True,
-        legend: bool = True,
-    ) -> None:
-        self._pick, self._within = pick, within
+    def __init__(self, name: str, pick: Callable[[str, list[tuple[str, int]]], object], legend: bool = True) -> None:
+        self._pick = pick
+        title, x_label, y_label, self._within = CURVES[name]
         self._profile: Profile | None = None
         self.lines = ColumnDataSource({"xs": [], "ys": [], "colour": [], "dash": [], "solver": []})
         self.bands = ColumnDataSource({"xs": [], "ys": [], "colour": []})
         self.figure = empty_figure(
             title,
-            name,
+            f"plot-{name}",
             x_label,
             y_label,
             height=_HEIGHT,
@@ -88,7 +93,7 @@ class ProfilePlot:
         names.update(padding=4, spacing=0, background_fill_alpha=0.7)
         self.figure.on_event(Tap, self.tapped)
 
-    def update(self, profile: Profile | None, colours: Sequence[str] = PALETTE) -> None:
+    def update(self, profile: Profile | None) -> None:
         """Draw the curves; their bands are taken away until ``update_bands``. Called with the document's lock."""
         self._profile = profile
         data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "dash": [], "solver": []}
@@ -100,23 +105,23 @@ class ProfilePlot:
                 x, y = staircase(profile.x[s], profile.y[s], left, right)
                 data["xs"].append(x)
                 data["ys"].append(y)
-                data["colour"].append(colours[s % len(colours)])
+                data["colour"].append(PALETTE[s % len(PALETTE)])
                 data["dash"].append(_DASHES[s % len(_DASHES)])
                 data["solver"].append(solver)
         self.lines.data = data
         self.bands.data = {"xs": [], "ys": [], "colour": []}
 
-    def update_bands(self, coverage: float = 0.9, colours: Sequence[str] = PALETTE) -> None:
-        """Draw the bands of the profile, by the bootstrap over problems and replicas."""
+    def update_bands(self) -> None:
+        """Draw the bands of the profile, of 90 %, by the bootstrap over problems and replicas."""
         if self._profile is None:
             return
         x = np.geomspace(*self._ends(self._profile), _PLACES)
-        lower, upper = band(self._profile, x, np.random.default_rng(_SEED), coverage, within=self._within)
+        lower, upper = band(self._profile, x, np.random.default_rng(_SEED), within=self._within)
         solvers = range(len(self._profile.solvers))
         self.bands.data = {
             "xs": [np.concatenate([x, x[::-1]]) for _ in solvers],
             "ys": [np.concatenate([lower[s], upper[s][::-1]]) for s in solvers],
-            "colour": [colours[s % len(colours)] for s in solvers],
+            "colour": [PALETTE[s % len(PALETTE)] for s in solvers],
         }
 
     def _ends(self, profile: Profile) -> tuple[float, float]:

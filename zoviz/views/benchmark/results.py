@@ -89,23 +89,9 @@ class BenchmarkResults(param.Parameterized):
         self.benchmark: Benchmark | None = None
         self.imports = ImportedFiles(say, self._put_together)
         self.curves = {
-            "data": ProfilePlot("Data profile", "calls / (n + 1)", "plot-Data-profile", self._pick_runs),
-            "performance": ProfilePlot(
-                "Performance profile",
-                "calls / fewest calls of a solver",
-                "plot-Performance-profile",
-                self._pick_runs,
-                legend=False,
-            ),
-            "targets": ProfilePlot(
-                "Targets from 10^-0.5 to 10^-8",
-                "calls / n",
-                "plot-Targets",
-                self._pick_targets,
-                y_label="share of targets reached",
-                within=False,
-                legend=False,
-            ),
+            "data": ProfilePlot("data", self._pick_runs),
+            "performance": ProfilePlot("performance", self._pick_runs, legend=False),
+            "targets": ProfilePlot("targets", self._pick_targets, legend=False),
         }
         self.table = _pane()
         self.running_times = _pane()
@@ -195,7 +181,7 @@ class BenchmarkResults(param.Parameterized):
             ]
         profiles = self._profiles()
         for name in ("data", "performance"):
-            self.curves[name].update(profiles.get(name), PALETTE)
+            self.curves[name].update(profiles.get(name))
         hits = None if self._empty or self.benchmark is None else self.benchmark.hits(self.tau)
         text = "" if hits is None else scrolling_html(table_html(*solver_rows(hits, self.tau)), "Solvers at the level")
         update_changed(self.table, object=text)
@@ -223,7 +209,7 @@ class BenchmarkResults(param.Parameterized):
         if self._empty or self.benchmark is None:
             for pane in (self.comparisons, self.running_times):
                 update_changed(pane, object="")
-            self.curves["targets"].update(None, PALETTE)
+            self.curves["targets"].update(None)
             return
         for name in ("data", "performance"):
             self.curves[name].update_bands()
@@ -234,7 +220,7 @@ class BenchmarkResults(param.Parameterized):
         update_changed(self.running_times, object=text)
 
     def _draw_targets(self) -> None:
-        self.curves["targets"].update(self._targets().get("targets"), PALETTE)
+        self.curves["targets"].update(self._targets().get("targets"))
         self.curves["targets"].update_bands()
 
     # What a click leads to

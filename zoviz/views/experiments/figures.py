@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from bokeh.events import LegendItemClick, Tap
+from bokeh.layouts import gridplot
 from bokeh.models import HoverTool
 
 from zoviz.core.types import Array
@@ -31,7 +32,7 @@ class PanelFigure:
     panel : Panel
     number : int
         Of the panel among those of its experiment.
-    pick : callable
+    pick : callable, optional
         Called with the number and a curve's name when a person clicks near the curve, or on it in the legend.
 
     Attributes
@@ -39,8 +40,9 @@ class PanelFigure:
     figure : figure
     """
 
-    def __init__(self, panel: Panel, number: int, pick: Callable[[int, str], None]) -> None:
-        self.panel, self._number, self._pick = panel, number, pick
+    def __init__(self, panel: Panel, number: int, pick: Callable[[int, str], None] | None = None) -> None:
+        self.panel, self._number = panel, number
+        self._pick = pick or (lambda number, name: None)
         columns = columns_of(list(panel.lines))
         entries = -(-len(panel.lines) // columns)
         self.figure = empty_figure(
@@ -58,9 +60,10 @@ class PanelFigure:
         legend_above(self.figure, columns, spacing=10 if entries == 1 else 2)
         legend: Any = self.figure.legend[0]
         legend.click_policy = "none"
-        legend.on_click(self.listed)
         self.figure.add_tools(HoverTool(tooltips="$name: $y at $x", visible=False))
-        self.figure.on_event(Tap, self.tapped)
+        if pick is not None:  # a page without a server has nobody to tell
+            legend.on_click(self.listed)
+            self.figure.on_event(Tap, self.tapped)
 
     def _line(self, x: Array, y: Array, name: str, colour: str, dash: Any) -> None:
         """Draw a curve, with a dot at each point where there are few."""
@@ -92,6 +95,18 @@ class PanelFigure:
         away = [distance(np.stack([xs, ys], axis=1), place) for xs, ys in zip(*axes, strict=True)]
         nearest = int(np.argmin(away))
         return list(panel.lines)[nearest] if away[nearest] <= _NEAR else None
+
+
+def experiment_figures(panels: Sequence[Panel]) -> Any:
+    """Return the figures of panels beside each other, two in a row, for a page or a cell without a server.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        As ``Experiment.panels`` returns them.
+    """
+    figures = [PanelFigure(panel, number).figure for number, panel in enumerate(panels)]
+    return gridplot(figures, ncols=2, sizing_mode="stretch_width", toolbar_location=None)
 
 
 def distance(points: Array, place: Array) -> float:

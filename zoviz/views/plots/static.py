@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import holoviews as hv
@@ -11,13 +10,11 @@ import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the o
 import numpy as np
 from bokeh.models import BasicTickFormatter, ColumnDataSource, HoverTool
 
-from zoviz.benchmark.profiles import Profile, band, places
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run_view import RunView
-from zoviz.studies.experiment import Panel, array
 from zoviz.views.common.colours import PALETTE, REFERENCE
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
@@ -40,9 +37,7 @@ from zoviz.views.upstream.panel import bring_figures_styles
 bring_figures_styles()
 
 _DASHES = ("solid", "dashed", "dotted", "dotdash")
-"""Of the lines of a run, and of as many lines of an experiment's figure as there are colours: there is no pointer."""
-_SEED = 0
-"""Of the bands' bootstrap: the same figure from the same runs."""
+"""Of the lines of a run."""
 
 
 def convergence(
@@ -114,43 +109,6 @@ def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "quartiles",
     columns = next(iter(runs_by_name.values())).trace.snapshot().columns
     title, label = view.heading(columns), view.y_label(columns) or view.title
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y and view.can_log)
-
-
-def profile_figure(profile: Profile, title: str, x_label: str, coverage: float = 0.9) -> hv.Overlay:
-    """Draw a profile on a logarithmic axis.
-
-    Parameters
-    ----------
-    profile : Profile
-    title, x_label : str
-    coverage : float
-        Of the bands, drawn by the bootstrap over problems and replicas; 0 for none.
-    """
-    x = places(profile, logarithmic=True)
-    # To the digit at a step, and a line that ends where the last run does.
-    x = np.unique(np.concatenate([x, *profile.x]))
-    shares = profile.at(x)
-    parts: list[hv.Element] = []
-    if coverage:
-        lower, upper = band(profile, x, np.random.default_rng(_SEED), coverage)
-        for s, _ in enumerate(profile.solvers):
-            area = hv.Area((x, lower[s], upper[s]), x_label, ["share", "upper"])
-            parts.append(area.opts(color=PALETTE[s % len(PALETTE)], alpha=0.12, line_alpha=0.0))
-    for s, solver in enumerate(profile.solvers):
-        line = hv.Curve((x, shares[s]), x_label, "share", label=solver)
-        parts.append(
-            line.opts(color=PALETTE[s % len(PALETTE)], interpolation="steps-post", line_width=2, tools=["hover"])
-        )
-    return hv.Overlay(parts).opts(
-        title=title,
-        ylabel="share of problems and replicas",
-        logx=True,
-        ylim=(-0.02, 1.02),
-        responsive=True,
-        height=380,
-        legend_position="bottom_right",
-        show_grid=True,
-    )
 
 
 def _view_of(column: str, columns: Mapping[str, Array]) -> PlotView | None:
@@ -263,44 +221,3 @@ def _marks(run: RunView, axis: str, x: Array, y: Array) -> list[hv.Element]:
             out += [hv.VLines(marks["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
             out += [dots.opts(**look, backend="bokeh")]
     return out
-
-
-def experiment_figures(panels: Sequence[Panel], columns: int = 2) -> hv.Layout:
-    """Draw panels beside each other, each with a legend of its lines.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-        As ``Experiment.panels`` returns them.
-    columns : int
-    """
-    return hv.Layout([_panel_figure(panel) for panel in panels]).cols(columns).opts(shared_axes=False, toolbar=None)
-
-
-def _panel_figure(panel: Panel) -> hv.Overlay:
-    looks = itertools.cycle((colour, dash) for dash in _DASHES for colour in PALETTE)
-    curves = []
-    for (name, (x, y)), (colour, dash) in zip(panel.lines.items(), looks, strict=False):
-        curve = hv.Curve((_drawable(x, panel.log_x), _drawable(y, panel.log_y)), "x", "y", label=name)
-        curves.append(curve.opts(color=colour, line_width=2, line_dash=dash, backend="bokeh"))
-    return hv.Overlay(curves).opts(
-        title=panel.heading,
-        xlabel=panel.x,
-        ylabel=panel.y,
-        logx=panel.log_x,
-        logy=panel.log_y,
-        width=480,
-        height=340,
-        show_grid=True,
-        legend_position="right",
-        backend="bokeh",
-    )
-
-
-def _drawable(values: list[float], log: bool) -> Array:
-    """Return values with a gap where none exists, and where a logarithmic axis has no place for one.
-
-    HoloViews has such an axis begin at 0.01 for the sake of a single 0, and what is below would not be seen.
-    """
-    out = array(values)
-    return np.where(out > 0.0, out, np.nan) if log else out
