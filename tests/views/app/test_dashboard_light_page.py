@@ -19,7 +19,6 @@ from zoviz.core.types import Evaluation
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
 from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.objective import Objective
@@ -73,26 +72,16 @@ def test_the_first_page_has_no_more_models_than_it_shows(page: tuple[Dashboard, 
 def test_what_is_folded_away_is_made_when_it_is_opened_and_kept(page: tuple[Dashboard, Document]) -> None:
     dashboard, _ = page
     fold = dashboard.form.picker.problem_fold
-    button, panel = fold.button, fold.panel
-    assert len(panel.column) == 0 and button.spec["label"] == "parameters and noise" and not button.spec["value"]
+    button, column = fold.button, fold.column
+    assert len(column) == 0 and button.spec["label"] == "parameters and noise" and not button.spec["value"]
     for number, shown in enumerate((True, False, True)):
         button.receive({"seq": number, "on": shown})
-        assert button.spec["value"] is panel.column.visible is shown and len(panel.column) == 1
+        assert button.spec["value"] is column.visible is shown and len(column) == 1
     button.receive({"seq": 4, "on": "yes"})
     assert button.value, "a browser may send anything"
     button.receive({"seq": 5, "on": False})
-    panel.put(dashboard.form.settings_form)
-    assert len(panel.column) == 0, "what was there before is not seen again"
-
-
-def test_a_panel_is_filled_when_it_is_shown() -> None:
-    panel = LazyPanel()
-    panel.put(Dashboard().form.settings_form)
-    panel.reveal()
-    first = list(panel.column)
-    panel.reveal(False)
-    panel.reveal()
-    assert len(first) == 1 and list(panel.column) == first
+    fold.put(dashboard.form.settings_form)
+    assert len(column) == 0, "what was there before is not seen again"
 
 
 def test_fields_that_are_made_while_a_run_goes_on_are_locked(page: tuple[Dashboard, Document]) -> None:
@@ -130,11 +119,11 @@ def test_a_page_goes_on_while_a_problem_is_made_and_then_offers_what_fits() -> N
         choice.suggest()
         assert not SLOW.is_set()  # here nobody waited for it
         assert choice.complaint == "Loading the data of Slow." and not slow.prepared
-        assert choice.solver_panel.column.loading and choice.problem_form.problem is not slow
+        assert choice.solver_panel.loading and choice.problem_form.problem is not slow
         SLOW.set()
         wait_for_data(choice)
         assert choice.complaint == "" and slow.prepared and choice.problem_form.problem is slow
-        assert not choice.solver_panel.column.loading
+        assert not choice.solver_panel.loading
 
 
 def test_a_problem_that_is_changed_meanwhile_is_made_again_and_one_that_fails_says_so() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import panel as pn
 
-from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.common.small_fields import MoreButton
 from zoviz.views.common.style import update_changed
 
@@ -22,24 +21,28 @@ class Fold(pn.viewable.Viewer):
     Attributes
     ----------
     button : MoreButton
-    panel : LazyPanel
+    column : Column
+        Holds what is shown once it is on the page.
     """
 
     def __init__(self, title: str, **params: Any) -> None:
         super().__init__(**params)
-        self._title = title
-        self.button, self.panel = MoreButton(label=title), LazyPanel()
-        self.button.param.watch(lambda event: self._open(event.new), "value")
+        self._title, self._content = title, list[Any]()
+        self.button, self.column = MoreButton(label=title), pn.Column(sizing_mode="stretch_width", margin=0)
+        self.button.param.watch(lambda _: self._show(), "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.button, self.panel, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.button, self.column, sizing_mode="stretch_width", margin=0)
 
     def put(self, content: Any, count: int | None = None) -> None:
         """Replace what is shown; where the number of its fields is known it is said, and for 0 there is no button."""
         label = self._title if count is None else f"{self._title} ({count})"
         update_changed(self.button, label=label, visible=count != 0)
-        self.panel.put(content)
+        self._content = [content]
+        self.column.clear()  # else the old would be seen for a moment when the place is shown
+        self._show()
 
-    def _open(self, shown: bool) -> None:
-        self.panel.reveal(shown)
-        update_changed(self.panel.column, visible=shown)
+    def _show(self) -> None:
+        if self.button.value and not len(self.column):
+            self.column.objects = self._content
+        update_changed(self.column, visible=self.button.value)

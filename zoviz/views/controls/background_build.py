@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import Future, wait
 from typing import Any, NamedTuple
 
 import panel as pn
 
+from zoviz.core.threads.background_work import in_background
 from zoviz.problems.base import Problem
 
 PATIENCE = 0.15
@@ -14,18 +15,11 @@ PATIENCE = 0.15
 
 
 class _Work(NamedTuple):
-    """A clone whose data a thread builds, and the parameters of the clone."""
+    """A clone whose data a thread builds, its parameters, and the data, or why there are none: nobody asks here."""
 
     clone: Problem
     values: dict[str, Any]
-    thread: threading.Thread
-
-
-def _make(problem: Problem) -> None:
-    try:
-        problem.data  # noqa: B018 - making them is what it is asked for
-    except Exception:  # whatever a user's problem raises: who asks it for its data is told, with the sentence
-        return
+    data: Future[Any]
 
 
 class BackgroundBuild:
@@ -46,7 +40,7 @@ class BackgroundBuild:
         work = self._works.get(problem)
         if work is None or any(work.values[name] is not value for name, value in values.items()):
             work = self._works[problem] = self._begin(problem, values)
-        if work.thread.is_alive():
+        if not work.data.done():
             return False
         problem.take_data(work.clone)  # the thread has ended: nobody writes to the clone any more
         return True
@@ -55,7 +49,6 @@ class BackgroundBuild:
     def _begin(problem: Problem, values: dict[str, Any]) -> _Work:
         # On a clone: the problem's own parameters may be edited before the thread is done.
         clone = problem.clone()
-        work = _Work(clone, values, threading.Thread(target=_make, args=(clone,), daemon=True))
-        work.thread.start()
-        work.thread.join(PATIENCE)
+        work = _Work(clone, values, in_background(lambda: clone.data))
+        wait([work.data], PATIENCE)
         return work

@@ -14,7 +14,6 @@ from zoviz.problems.families import problem_group
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.solvers.base import Solver
 from zoviz.views.common.fold import Fold
-from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.style import details_html, muted_html, note, update_changed
 from zoviz.views.controls.about_problem import about_html
@@ -52,7 +51,7 @@ class Picker(pn.viewable.Viewer):
         Why solvers that are made for the problem are not offered, and which are made for other problems.
     problem_fold : Fold
         Holds the problem's form.
-    solver_panel : LazyPanel
+    solver_panel : Column
         Holds the solver's.
     """
 
@@ -89,7 +88,8 @@ class Picker(pn.viewable.Viewer):
         )
         # Its last line keeps clear of the next list's label, which floats above that list's border.
         self.about = note("", margin=(0, 10, 6, 10), sizing_mode="stretch_width")
-        self.problem_fold, self.solver_panel = Fold("parameters and noise"), LazyPanel(visible=True)
+        self.problem_fold = Fold("parameters and noise")
+        self.solver_panel = pn.Column(sizing_mode="stretch_width", margin=0)
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
@@ -187,8 +187,8 @@ class Picker(pn.viewable.Viewer):
             # A solver that a person picked is kept where it can be; one that was only offered first gives way.
             wanted, self._wanted = self._wanted, None
             self._offer(self.problem_name, wanted or (None if self.solver_name == self._first else self.solver_name))
-        for panel in (self.problem_fold.panel, self.solver_panel):
-            panel.wait(stale and not ready)
+        for column in (self.problem_fold.column, self.solver_panel):
+            update_changed(column, loading=stale and not ready)
         return ready
 
     def _offer(self, problem: str, favourite: str | None) -> None:
@@ -235,4 +235,4 @@ class Picker(pn.viewable.Viewer):
     def _show_solver(self) -> None:
         self.solver_form = SolverForm(self.solver)
         self.solver_form.lock(self._locked)
-        self.solver_panel.put(self.solver_form)
+        self.solver_panel.objects = [self.solver_form]
