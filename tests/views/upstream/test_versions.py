@@ -1,4 +1,4 @@
-"""What is replaced inside libraries is so for the versions that were checked, and can be left out."""
+"""What is replaced inside libraries is so for the versions that were checked."""
 
 from __future__ import annotations
 
@@ -16,22 +16,13 @@ def test_the_installed_version_was_checked(library: str) -> None:
     assert suits(library), f"check the claims of zoviz/views/upstream/{library}.py, then widen its versions"
 
 
-@pytest.mark.parametrize(
-    ("version", "plain", "applied"),
-    [("1.9.9", "", ["speed", "order"]), ("1.9.9", "1", ["order"]), ("1.10.0", "", []), ("2.0.0a1", "1", [])],
-)
-def test_a_part_is_applied_to_checked_versions_unless_it_is_left_out(
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    version: str,
-    plain: str,
-    applied: list[str],
+@pytest.mark.parametrize(("version", "applied"), [("1.9.9", ["order"]), ("1.10.0", []), ("2.0.0a1", [])])
+def test_a_part_is_applied_to_checked_versions(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, version: str, applied: list[str]
 ) -> None:
-    monkeypatch.setenv("ZOVIZ_PLAIN", plain)
     monkeypatch.setattr(importlib.metadata, "version", lambda library: version)
     done: list[str] = []
     with caplog.at_level(logging.WARNING, logger="zoviz"):
-        checked("panel", speed=True)(lambda: done.append("speed"))()
         checked("panel")(lambda: done.append("order"))()
     assert done == applied
     assert ("is not applied to version 1.10.0" in caplog.text) == (version == "1.10.0")

@@ -1,15 +1,13 @@
 """All that zoviz replaces inside Panel and Bokeh: one file for each, with the reason and the figure of each part.
 
 A part that is for speed or for order is applied to the versions for which it was checked, and to no others: a line in
-the log says so. What is for security is applied to all. ``ZOVIZ_PLAIN=1`` in the environment leaves out what is for
-speed alone.
+the log says so. What is for security is applied to all.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import logging
-import os
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec
@@ -27,22 +25,18 @@ def suits(library: str) -> bool:
     return SpecifierSet(VERSIONS[library]).contains(importlib.metadata.version(library), prereleases=True)
 
 
-def checked(library: str, *, speed: bool = False) -> Callable[[Callable[_Arguments, None]], Callable[_Arguments, None]]:
+def checked(library: str) -> Callable[[Callable[_Arguments, None]], Callable[_Arguments, None]]:
     """Return a decorator of a function that replaces something inside a library: elsewhere it does nothing.
 
     Parameters
     ----------
     library : str
         "bokeh" or "panel".
-    speed : bool
-        Whether it is for speed alone.
     """
 
     def decorate(replace: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
         @wraps(replace)
         def apply(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
-            if speed and os.environ.get("ZOVIZ_PLAIN") == "1":
-                return
             if suits(library):
                 replace(*args, **kwargs)
             else:

@@ -55,7 +55,7 @@ class _DocumentStack(threading.local):
         return self._documents.pop()
 
 
-@checked("bokeh", speed=True)
+@checked("bokeh")
 def know_documents_by_thread() -> None:
     """Have ``curdoc()`` name the document whose callback the calling thread is in, whatever other threads are at."""
     documents: Any = bokeh.io.doc
@@ -63,7 +63,7 @@ def know_documents_by_thread() -> None:
         documents._PATCHED_CURDOCS = _DocumentStack()
 
 
-@checked("bokeh", speed=True)
+@checked("bokeh")
 def write_documents_with(do: Callable[[Callable[[], Any]], Awaitable[Any]]) -> None:
     """Have the whole document, for which a browser asks once, written down by ``do``: it takes a quarter of a second.
 
@@ -127,7 +127,7 @@ _KEEP_STYLES = """
 """
 
 
-@checked("bokeh", speed=True)
+@checked("bokeh")
 def keep_styles(document: Document) -> None:
     """Have BokehJS leave unchanged style sheets alone on a page."""
     document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))

@@ -69,7 +69,7 @@ def import_no_addressed_modules() -> None:
     route.parse_url_path = _parse_loaded_path
 
 
-@checked("panel", speed=True)
+@checked("panel")
 def make_documents_with(do: Callable[[Callable[[], None]], Awaitable[None]]) -> None:
     """Have the documents of sessions filled by ``do``, in another thread say, before Bokeh has it done by the loop.
 
@@ -94,7 +94,7 @@ def make_documents_with(do: Callable[[Callable[[], None]], Awaitable[None]]) -> 
     kind.on_session_created, kind.initialize_document = on_session_created, initialize_document
 
 
-@checked("panel", speed=True)
+@checked("panel")
 def collect_seldom() -> None:
     """Have what closed pages have left collected now and then, and not after each of them.
 
