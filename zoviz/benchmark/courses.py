@@ -231,7 +231,7 @@ class Benchmark:
         self._points = _Points.of(self.problems, self.solvers, self.courses)
 
     @classmethod
-    def of_study(cls, study: Study, best: Mapping[str, float] | None = None) -> Benchmark:
+    def of_study(cls, study: Study) -> Benchmark:
         """Return the benchmark of a study's runs that have begun; seeds' replicas stand side by side.
 
         Solvers that differ by the study's parameter sets count as solvers of their own. Optima that the problems know
@@ -242,15 +242,10 @@ class Benchmark:
         for run in own.runs:
             if study.store.record(run.id) is not None and len((stored := study.store.load(run.id)).trace):
                 courses[run.id] = courses_of(stored, own.tolerance)
-        return cls.of_runs(own, courses, best)
+        return cls.of_runs(own, courses)
 
     @classmethod
-    def of_runs(
-        cls,
-        definition: Definition,
-        courses: Mapping[str, Sequence[Course]],
-        best: Mapping[str, float] | None = None,
-    ) -> Benchmark:
+    def of_runs(cls, definition: Definition, courses: Mapping[str, Sequence[Course]]) -> Benchmark:
         """Return the benchmark of those runs of a study of which the courses are given, by their ids."""
         by_pair: dict[tuple[str, str], list[Course]] = {}
         for run in definition.runs:
@@ -259,7 +254,7 @@ class Benchmark:
         known = {name: facts.optimum for name, facts in definition.problems.items() if facts.optimum is not None}
         dimensions = [facts.n for facts in definition.problems.values()]
         solvers = [name for name in definition.solvers if any(solver == name for _, solver in by_pair)]
-        return cls(list(definition.problems), solvers, dimensions, by_pair, known | dict(best or {}))
+        return cls(list(definition.problems), solvers, dimensions, by_pair, known)
 
     @property
     def optima(self) -> dict[str, float]:

@@ -27,8 +27,6 @@ class Decision(StrEnum):
     CANNOT_TELL = "cannot tell"
     TOO_FEW = "too few pairs"
     """Fewer pairs differ than the test needs to reach its level, whatever they say."""
-    ALIKE = "alike"
-    """The interval of the median difference is within what matters, where that is said."""
 
 
 class Comparison(NamedTuple):
@@ -66,7 +64,6 @@ class Comparison(NamedTuple):
         words = {
             Decision.BETTER: "is better than",
             Decision.WORSE: "is worse than",
-            Decision.ALIKE: "is as good as",
             Decision.TOO_FEW: "has too few pairs for a test against",
         }
         return words.get(self.decision, "shows no significant difference from")
@@ -94,7 +91,6 @@ def compare(
     losses: Mapping[str, Array],
     generator: np.random.Generator,
     pairs: Sequence[tuple[str, str]] | None = None,
-    least: float = 0.0,
 ) -> list[Comparison]:
     """Compare methods by their losses on the same problems and seeds, corrected for the number of comparisons.
 
@@ -107,9 +103,6 @@ def compare(
         For the interval.
     pairs : sequence of (str, str), optional
         Names to compare; default: all pairs.
-    least : float
-        The least median difference that matters: no smaller one is called better or worse, however sure its sign, and
-        two methods are alike where the whole interval is within it. 0: any difference matters.
 
     Raises
     ------
@@ -127,7 +120,7 @@ def compare(
     differences = [_difference(losses[first], losses[second]) for first, second in names]
     p_values = holm(np.array([_p_value(_signed_ranks(one)) for one in differences]))
     return [
-        _comparison(first, second, one, float(p), generator, least)
+        _comparison(first, second, one, float(p), generator)
         for (first, second), one, p in zip(names, differences, p_values, strict=True)
     ]
 
@@ -154,9 +147,7 @@ def _p_value(signed_ranks: Array) -> float:
     return float(wilcoxon(signed_ranks, zero_method="pratt").pvalue)
 
 
-def _comparison(
-    first: str, second: str, difference: Array, p: float, generator: np.random.Generator, least: float
-) -> Comparison:
+def _comparison(first: str, second: str, difference: Array, p: float, generator: np.random.Generator) -> Comparison:
     k = len(difference)
     draws = difference[generator.integers(k, size=(_RESAMPLES, k))]
     medians = np.quantile(draws, 0.5, axis=1, method="inverted_cdf")  # no mean of an infinite and a finite one
@@ -164,11 +155,9 @@ def _comparison(
     centre = float(np.quantile(difference, 0.5, method="inverted_cdf"))
     lower_is_first = _signed_ranks(difference).sum() < 0.0
     lower_pairs, higher_pairs = int((difference < 0.0).sum()), int((difference > 0.0).sum())
-    if least > 0.0 and -least <= lower <= upper <= least:
-        decision = Decision.ALIKE
-    elif 0 < lower_pairs + higher_pairs < _FEWEST:
+    if 0 < lower_pairs + higher_pairs < _FEWEST:
         decision = Decision.TOO_FEW
-    elif p >= LEVEL or abs(centre) < least:
+    elif p >= LEVEL:
         decision = Decision.CANNOT_TELL
     else:
         decision = Decision.BETTER if lower_is_first else Decision.WORSE
