@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zoviz.diagnosis.verdict import Word
+
 PALETTE = ("#1e6fbe", "#dd7c0a", "#5f9f90", "#af348c", "#bb54f5", "#94685c", "#9d89d0", "#dc1c15")
 """Of the runs in turn, found by a search: a contrast of at least 3 to white and to the dark page, and a distance in
 Oklab, lightness counted 0.8, of 0.139 to normal sight and 0.08 with protanopia, deuteranopia or tritanopia."""
@@ -18,6 +20,14 @@ TARGET = "#2e9e5b"
 PHASE = "#a6762f"
 PRINTED = "#e02424"
 """Of numbers that a paper prints."""
+
+RED, AMBER, GREEN, GREY = "#b3261e", "#8a5a00", "#1b7a3d", "#5f6368"
+"""Behind white words: each with a contrast of at least 4.5 to it."""
+TONES = dict.fromkeys(Word, AMBER)
+"""Of verdicts: green for nothing but what goes well."""
+TONES |= dict.fromkeys((Word.SOLVED, Word.CONVERGING, Word.NOISE_FLOOR), GREEN)
+TONES |= dict.fromkeys((Word.EARLY, Word.SETTLED, Word.BUDGET_ENDED), GREY)
+TONES |= dict.fromkeys((Word.DIVERGING, Word.FAILED), RED)
 
 
 def ink_on(colour: str) -> str:

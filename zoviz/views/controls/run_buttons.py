@@ -17,23 +17,19 @@ from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import text_button
+from zoviz.views.common.colours import AMBER, GREEN, GREY, RED, TONES
 from zoviz.views.common.connection import STATUS
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import update_changed
 
-_COLOURS = {
-    RunStatus.READY: "#5f6368",
-    RunStatus.RUNNING: "#1b7a3d",
-    RunStatus.PAUSED: "#8a5a00",
+_COLOURS = dict.fromkeys(RunStatus, GREY) | {
+    RunStatus.RUNNING: GREEN,
+    RunStatus.PAUSED: AMBER,
     RunStatus.FINISHED: "#1d5c96",
-    RunStatus.DIVERGED: "#b3261e",
-    RunStatus.STOPPED: "#5f6368",
-    RunStatus.FAILED: "#b3261e",
-    RunStatus.INTERRUPTED: "#5f6368",
+    RunStatus.DIVERGED: RED,
+    RunStatus.FAILED: RED,
 }
-"""Behind the white word of a status: each with a contrast of at least 4.5 to it."""
-
-
+"""Behind the white word of a status."""
 DOUBLE_CLICK = 0.4
 """Seconds within which a second click belongs to the first."""
 
@@ -93,20 +89,6 @@ class RunButtons(pn.viewable.Viewer):
         }
         for name, button in self.buttons.items():
             update_changed(button, disabled=not enabled[name])
-
-
-_RED, _AMBER, _GREEN, _GREY = "#b3261e", "#8a5a00", "#1b7a3d", "#5f6368"
-TONES = dict.fromkeys(Word, _AMBER) | {
-    Word.EARLY: _GREY,
-    Word.SETTLED: _GREY,
-    Word.BUDGET_ENDED: _GREY,
-    Word.SOLVED: _GREEN,
-    Word.CONVERGING: _GREEN,
-    Word.NOISE_FLOOR: _GREEN,
-    Word.DIVERGING: _RED,
-    Word.FAILED: _RED,
-}
-"""Behind the white word of a verdict: green for nothing but what goes well."""
 
 
 _LINE = (
@@ -204,7 +186,7 @@ class StatusBar(pn.viewable.Viewer):
         self.message = self._controller.message
         judged = None if run is None else self._controller.verdict(run)
         lost = judged is not None and judged.word is Word.DIVERGING
-        line = _LINE.format(colour=_RED if lost else _COLOURS[status], status=status, text=text)
+        line = _LINE.format(colour=RED if lost else _COLOURS[status], status=status, text=text)
         below = _BELOW.format(
             verdict="" if run is None or judged is None else verdict_html(judged, self._controller.remedies(run)),
             percent=f"{percent:.1f}",

@@ -16,9 +16,10 @@ from panel.custom import JSComponent
 from zoviz.core.errors import ZovizError
 from zoviz.core.ranking import quartile
 from zoviz.core.threads.background_work import file_in_background
-from zoviz.diagnosis.verdict import Verdict, Word
+from zoviz.diagnosis.verdict import Verdict
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE, SECONDS, VIOLATION
 from zoviz.runs.script import script
+from zoviz.views.common.colours import TONES
 from zoviz.views.common.drags import drags
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRun
@@ -26,7 +27,6 @@ from zoviz.views.common.style import update_changed
 
 LONGEST_NAME = 80
 """Letters of a name, at most."""
-_BAD = (Word.INFEASIBLE, Word.DIVERGING, Word.FAILED)
 
 _STYLE = """
 .box {max-height: 30vh; overflow-y: auto; border: 1px solid var(--edge); border-radius: 6px;
@@ -50,7 +50,6 @@ input:hover, input:focus {border-color: color-mix(in srgb, currentColor 40%, tra
   color: color-mix(in srgb, var(--tone) 60%, currentColor);
   background: color-mix(in srgb, var(--tone) 13%, transparent)}
 .verdict:empty {display: none}
-.good {--tone: #22a05c} .warn {--tone: #b07800} .bad {--tone: #d9362b}
 button {font: inherit; color: inherit; background: none; border: 0; border-radius: 4px; padding: 2px 8px;
   cursor: pointer}
 button:hover, button:focus-visible {background: color-mix(in srgb, currentColor 12%, transparent)}
@@ -58,18 +57,6 @@ button:hover, button:focus-visible {background: color-mix(in srgb, currentColor 
   background: var(--panel-background-color, #fff); border: 1px solid var(--edge, #8888); box-shadow: 0 4px 16px #0004}
 [popover] button {display: block; width: 100%; text-align: left; padding: 5px 12px}
 """
-
-
-def csv_of(entry: ShownRun) -> str:
-    """Return the trace of a run on the page as CSV."""
-    file = io.StringIO()
-    entry.run.trace.write_csv(file)
-    return file.getvalue()
-
-
-def script_of(entry: ShownRun) -> str:
-    """Return a Python script that does a run on the page again."""
-    return script(entry.run)
 
 
 def file_name(entry: ShownRun, suffix: str) -> str:
@@ -102,7 +89,6 @@ def row_of(entry: ShownRun, verdict: Verdict | None, current: bool, several: boo
     changes = len(drags(list(entry.run.journal)))
     words = [f"{changes} change{'s' * (changes != 1)}"] * (changes > 0) + [entry.problem_title] * several
     word = verdict.word if verdict is not None else None
-    tone = "" if word is None or word is Word.EARLY else "good" if word.good else "bad" if word in _BAD else "warn"
     objective = middle(OBJECTIVE, magnitude=False)
     return {
         "key": entry.key,
@@ -112,7 +98,7 @@ def row_of(entry: ShownRun, verdict: Verdict | None, current: bool, several: boo
         "current": current,
         "remark": " · ".join(words),
         "verdict": "" if word is None else str(word),
-        "tone": tone,
+        "tone": "" if word is None else TONES[word],
         "gap": middle(GAP) or (f"f {objective}" if objective else ""),
         "violation": middle(VIOLATION),
         "calls": f"{last[CALLS].max():,.0f}" if CALLS in last else "",
@@ -160,8 +146,10 @@ export function render({model}) {
             if (["Enter", "Escape"].includes(event.key)) name.blur();
         });
         parts.remark = make("span", first, {className: "remark"});
-        for (const cell of CELLS)
-            parts[cell] = make("span", make("td", row, {className: cell === "verdict" ? "" : "number"}));
+        for (const cell of CELLS) {
+            const place = make("td", row, {className: cell === "verdict" ? "" : "number"});
+            parts[cell] = make("span", place, {className: cell});
+        }
         const last = make("td", row, {className: "menu"});
         const more = parts.more = make("button", last, {type: "button", textContent: "⋯", ariaHasPopup: "menu"});
         const menu = parts.menu = make("div", last, {popover: "auto", role: "menu"});
@@ -211,7 +199,7 @@ export function render({model}) {
             set(parts.reveal, "textContent", data.visible ? "Hide" : "Show");
             set(parts.remark, "textContent", data.visible ? data.remark : "hidden");
             for (const cell of CELLS) set(parts[cell], "textContent", data[cell]);
-            set(parts.verdict, "className", `verdict ${data.tone}`);
+            parts.verdict.style.setProperty("--tone", data.tone);
         }
         set(hint.parentElement, "hidden", rows.length > 0);
     };
@@ -241,13 +229,12 @@ export function render({model}) {
         judge = self._controller.verdict
         update_changed(self, rows=[row_of(one, judge(one.run), one.run is own, several) for one in entries])
 
-    def _handle_msg(self, data: Any) -> None:
-        self.hear(data)
-
     def hear(self, data: object) -> None:
         """Do what a browser's message says."""
         if isinstance(data, dict):
             self.act(data.get("act"), data.get("key"), data.get("value"))
+
+    _handle_msg = hear
 
     def act(self, act: object, key: object, value: object = None) -> None:
         """Do what a person asks of a run; what else a browser may send is left alone.
@@ -275,9 +262,12 @@ export function render({model}) {
             self.update()
         elif act == "report":
             pn.state.execute(partial(self._send_report, entry))
-        elif act in ("csv", "script"):
-            text, suffix = (csv_of(entry), "csv") if act == "csv" else (script_of(entry), "py")
-            self.send_file(file_name(entry, suffix), text)
+        elif act == "csv":
+            file = io.StringIO()
+            entry.run.trace.write_csv(file)
+            self.send_file(file_name(entry, "csv"), file.getvalue())
+        elif act == "script":
+            self.send_file(file_name(entry, "py"), script(entry.run))
 
     async def _send_report(self, entry: ShownRun) -> None:
         """Send the report of a run, once a thread has made it: that takes seconds."""

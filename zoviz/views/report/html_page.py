@@ -15,9 +15,10 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.resources import Resources
 from jinja2 import Environment
 
+from zoviz.views.common.colours import TONES
 from zoviz.views.common.design import FIGURES, LIGHT, TOKENS
 from zoviz.views.common.style import COPY, muted_html
-from zoviz.views.controls.run_buttons import TONES, verdict_html
+from zoviz.views.controls.run_buttons import verdict_html
 from zoviz.views.diagnosis.best_design_card import DESIGN_STYLE, design_html
 from zoviz.views.diagnosis.ledger_bars import BARS_STYLE, bars_html
 from zoviz.views.plots.board import Board
