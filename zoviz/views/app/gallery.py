@@ -123,10 +123,9 @@ export function render({model}) {
         )
         self._set_ups, self._begin = list(set_ups), begin
 
-    def _handle_msg(self, data: object) -> None:
-        self.choose(data)
-
     def choose(self, data: object) -> None:
         """Begin with the set-up whose place this is; what else a browser may send is left alone."""
         if isinstance(data, int) and 0 <= data < len(self._set_ups):
             self._begin(self._set_ups[data])
+
+    _handle_msg = choose

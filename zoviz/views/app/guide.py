@@ -208,9 +208,6 @@ class Guide(JSComponent):
         super().__init__(stylesheets=[_STYLE], margin=(8, 12, 8, 0), width=28)
         self._controller = controller
 
-    def _handle_msg(self, data: object) -> None:
-        self.press(data)
-
     def press(self, key: object) -> None:
         """Do what a key says, "space" or "s"; what else a browser may send is left alone."""
         controller = self._controller
@@ -220,3 +217,5 @@ class Guide(JSComponent):
             controller.stop()
         elif key == "s":
             controller.start()
+
+    _handle_msg = press

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import panel as pn
 import param
@@ -60,9 +60,6 @@ class Header(JSComponent):
         elsewhere = controller.active and self._rooms.open != self._room
         update_changed(self, open=self._rooms.open, chip=f"{name}: {controller.status}" if elsewhere else "")
 
-    def _handle_msg(self, data: Any) -> None:
-        self.take(data)
-
     def take(self, message: object) -> None:
         """Do what a message of the browser says: open a room, stop the run, draw figures light or dark."""
         if not isinstance(message, dict):
@@ -76,3 +73,5 @@ class Header(JSComponent):
             if document.theme is not theme:
                 with batched_changes(document):
                     document.theme = theme
+
+    _handle_msg = take

@@ -155,13 +155,12 @@ export function render({model}) {
         super().__init__(stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(0, 14))
         self._act = act
 
-    def _handle_msg(self, data: object) -> None:
-        self.obey(data)
-
     def obey(self, data: object) -> None:
         """Do what a card's button says; what else a browser may send is left alone."""
         if isinstance(data, dict) and data.get("does") in ("seen", "open", "live"):
             self._act(data["does"], str(data.get("name")))
+
+    _handle_msg = obey
 
     def draw(self, name: str, picture: str) -> None:
         """Show the picture of an experiment, as SVG or in words, on its card."""

@@ -149,9 +149,6 @@ class GridKeys(JSComponent):
         super().__init__(width=0, height=0, margin=0, **params)
         self._open, self.editing = open, False
 
-    def _handle_msg(self, data: object) -> None:
-        self.press(data)
-
     def press(self, message: object) -> None:
         """Take a message: open the row that it names, or note what is edited or drawn; all else is left alone."""
         if isinstance(message, dict) and isinstance(message.get("editing"), bool):
@@ -160,3 +157,5 @@ class GridKeys(JSComponent):
             self.drawn = True
         if isinstance(message, dict) and isinstance(message.get("open"), str):
             self._open(message["open"])
+
+    _handle_msg = press
