@@ -55,6 +55,12 @@ class Profile(NamedTuple):
         return [(self.problems[p], int(r)) for p, r in zip(*np.nonzero(own == x), strict=True)]
 
 
+def staircase(x: Array, y: Array, left: float, right: float) -> tuple[Array, Array]:
+    """Return the corners (2 k + 2,) of a function with steps (k,) that is 0 from ``left`` on and ends at ``right``."""
+    places = np.concatenate([[left], np.repeat(x, 2), [max(right, left)]])
+    return places, np.repeat(np.concatenate([[0.0], y]), 2)
+
+
 def _share(steps: Array, shares: Array, x: Array) -> Array:
     place = np.searchsorted(steps, x, side="right")
     return np.concatenate([[0.0], shares])[place]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.benchmark.profiles import profile_of
-from zoviz.views.benchmark.profile_plots import ProfilePlot, staircase
+from zoviz.benchmark.profiles import profile_of, staircase
+from zoviz.views.benchmark.profile_plots import ProfilePlot
 
 COST = np.array([[[1.0], [4.0]], [[2.0], [np.inf]]])  # A solves P at 1 and Q at 2, B P at 4 alone
 

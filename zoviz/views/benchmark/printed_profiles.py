@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.benchmark.profiles import Profile
-from zoviz.views.benchmark.profile_plots import CURVES, staircase
+from zoviz.benchmark.profiles import Profile, staircase
+from zoviz.views.benchmark.profile_plots import CURVES
 from zoviz.views.plots.paper_figure import DASHES, INKS, PaperFigure
 
 

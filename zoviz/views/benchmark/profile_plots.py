@@ -9,8 +9,7 @@ import numpy as np
 from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, HoverTool
 
-from zoviz.benchmark.profiles import Profile, band
-from zoviz.core.types import Array
+from zoviz.benchmark.profiles import Profile, band, staircase
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.figure_frame import empty_figure
 
@@ -39,12 +38,6 @@ CURVES = {
     "targets": Curves("Targets from 10^-0.5 to 10^-8", "calls / n", "share of targets reached", within=False),
 }
 """The profiles of a benchmark, wherever they are shown."""
-
-
-def staircase(x: Array, y: Array, left: float, right: float) -> tuple[Array, Array]:
-    """Return the corners (2 k + 2,) of a function with steps (k,) that is 0 from ``left`` on and ends at ``right``."""
-    places = np.concatenate([[left], np.repeat(x, 2), [max(right, left)]])
-    return places, np.repeat(np.concatenate([[0.0], y]), 2)
 
 
 class ProfilePlot:

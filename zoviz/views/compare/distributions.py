@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d
 
+from zoviz.benchmark.profiles import staircase
 from zoviz.core.ranking import quartile
 from zoviz.core.types import Array
 from zoviz.views.common.figure_frame import empty_figure
@@ -126,10 +127,6 @@ class Distributions:
 
     def _staircases(self, samples: Sequence[Sample]) -> dict[str, list[Any]]:
         """Return the steps of every run, drawn from one end of the axis to the other."""
-        xs, ys = [], []
-        for one in samples:
-            x, y = shares_reached(one.values, self.axis)
-            ends = self.axis.ends
-            xs.append(np.repeat(np.concatenate([ends[:1], x, ends[1:]]), 2)[1:])
-            ys.append(np.repeat(np.concatenate([[0.0], y, y[-1:] if y.size else [0.0]]), 2)[:-1])
-        return {"xs": xs, "ys": ys, "colour": [one.colour for one in samples], "run": [one.name for one in samples]}
+        lines = [staircase(*shares_reached(one.values, self.axis), *self.axis.ends) for one in samples]
+        names = {"colour": [one.colour for one in samples], "run": [one.name for one in samples]}
+        return {"xs": [x for x, _ in lines], "ys": [y for _, y in lines], **names}
