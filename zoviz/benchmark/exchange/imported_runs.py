@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -94,9 +94,11 @@ class Import(NamedTuple):
     runs: list[ImportedRuns]
     remarks: list[str]
 
-    def joined_with(self, other: Import) -> Import:
-        """Return the results of this import and of another one."""
-        return Import([*self.runs, *other.runs], [*self.remarks, *other.remarks])
+    @classmethod
+    def joined(cls, parts: Iterable[Import]) -> Import:
+        """Return the results of several imports as one."""
+        each = list(parts)
+        return cls([run for one in each for run in one.runs], [remark for one in each for remark in one.remarks])
 
 
 class Joined(NamedTuple):

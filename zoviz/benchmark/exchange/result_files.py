@@ -34,12 +34,7 @@ def read_results(paths: Sequence[str | Path]) -> Import:
     ZovizError
         Where a path is missing, or is none of these.
     """
-    whole = Import([], [])
-    for path in map(Path, paths):
-        if not path.exists():
-            raise ZovizError(f"Expected a file or a folder of results, got {path}, which does not exist.")
-        whole = whole.joined_with(_folder(path) if path.is_dir() else _file(path))
-    return whole
+    return Import.joined(_folder(path) if path.is_dir() else _file(path) for path in map(Path, paths))
 
 
 def read_upload(name: str, content: bytes) -> Import:
@@ -60,6 +55,8 @@ def read_upload(name: str, content: bytes) -> Import:
 
 
 def _file(path: Path) -> Import:
+    if not path.exists():
+        raise ZovizError(f"Expected a file or a folder of results, got {path}, which does not exist.")
     if path.suffix != ".info":
         return read_upload(path.name, path.read_bytes())
     own = _texts(path.parent)
@@ -68,12 +65,9 @@ def _file(path: Path) -> Import:
 
 
 def _folder(path: Path) -> Import:
-    whole = Import([], [])
-    files = sorted(path.rglob(f"*{SUFFIX}"))
-    for one in files:
-        whole = whole.joined_with(read_upload(one.name, one.read_bytes()))
+    found = [read_upload(one.name, one.read_bytes()) for one in sorted(path.rglob(f"*{SUFFIX}"))]
     texts = _texts(path)
-    return whole.joined_with(read_coco(texts, path.name)) if texts or not files else whole
+    return Import.joined([*found, read_coco(texts, path.name)] if texts or not found else found)
 
 
 def _texts(folder: Path) -> dict[str, str]:

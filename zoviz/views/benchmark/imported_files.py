@@ -61,7 +61,7 @@ class ImportedFiles(pn.viewable.Viewer):
         if not names or len(names) != len(contents):
             return
         self.tell(["Reading the files ..."])
-        self._work = in_background(lambda: _read(names, contents))
+        self._work = in_background(lambda: Import.joined(map(read_upload, names, contents)))
 
     def update(self) -> None:
         """Take up what a thread has read; called with the document's lock at every look of the page."""
@@ -72,7 +72,7 @@ class ImportedFiles(pn.viewable.Viewer):
     @say_errors()
     def _finish(self, work: Future[Import]) -> None:
         self.tell([])
-        self.imported = self.imported.joined_with(work.result())
+        self.imported = Import.joined([self.imported, work.result()])
         update_changed(self.away, visible=True)
         self._take_up()
 
@@ -92,10 +92,3 @@ class ImportedFiles(pn.viewable.Viewer):
 def _several(value: Any) -> list[Any]:
     """Return what a field for several files holds as a list: nothing, one or many."""
     return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _read(names: Sequence[str], contents: Sequence[bytes]) -> Import:
-    whole = Import([], [])
-    for name, content in zip(names, contents, strict=True):
-        whole = whole.joined_with(read_upload(name, content))
-    return whole
