@@ -17,6 +17,7 @@ from bokeh.models.annotations import Title
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
+from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.runs.references import Reference
@@ -392,3 +393,9 @@ class PlotView(param.Parameterized):
         # Beside label and notes a remark would be cut off.
         text = f"{self.title}   {self._remark}" if self._remark else self._heading + self._note
         self.figure.title.text = text
+
+
+def every_plot() -> list[PlotView]:
+    """Return a plot of each class that the registry finds, in their order."""
+    plots = (cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values())
+    return sorted(plots, key=lambda plot: plot.order)

@@ -9,7 +9,6 @@ import panel as pn
 import param
 from bokeh.document import Document
 
-from zoviz.core.registry import discover
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
@@ -19,7 +18,7 @@ from zoviz.views.common.style import (
     batched_changes,
     update_changed,
 )
-from zoviz.views.plots.base import PlotView, RunStyle
+from zoviz.views.plots.base import PlotView, RunStyle, every_plot
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS, STEERING, steering_marks
 from zoviz.views.plots.line_data import BANDS, AxisScales, ZeroStrip, axis_values, lane, strip_for
 from zoviz.views.plots.packed_source import PackedSource, Sources, all_series
@@ -86,8 +85,7 @@ class Board(pn.viewable.Viewer):
 
     def __init__(self, runs: ShownRuns | None = None, **params: Any) -> None:
         super().__init__(**params)
-        views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
-        self._views = sorted(views, key=lambda view: view.order)
+        self._views = every_plot()
         self._built = False  # whether there are figures, their places on the page, and ``_shared``
         self.runs_shown = ShownRuns() if runs is None else runs
         self._drawings: dict[str, _Drawing] = {}

@@ -17,7 +17,6 @@ import param
 
 from zoviz.core.optional import require
 from zoviz.core.parameters import value_words
-from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS
 from zoviz.runs.engine.steering import Change
@@ -26,7 +25,7 @@ from zoviz.runs.run_view import RunView
 from zoviz.runs.script import script
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.drags import by_drag
-from zoviz.views.plots.base import THIN, PlotView
+from zoviz.views.plots.base import THIN, PlotView, every_plot
 from zoviz.views.plots.event_marks import parameter_label, places_of
 from zoviz.views.plots.line_data import (
     AXES,
@@ -157,7 +156,7 @@ class PaperFigure:
         without = [name for name, snapshot in self._snapshots.items() if axis not in snapshot.columns]
         if without:
             raise ValueError(f"Expected runs with {axis}, got {without[0]!r}, which has none: choose another axis.")
-        views = {name: cls() for name, cls in discover("zoviz.views.plots.catalogue", PlotView).items()}
+        views = {type(view).__name__: view for view in every_plot()}
         known = [name for name, view in views.items() if view.has_values(list(self._snapshots.values()))]
         if not plots:
             first = [name for name in ("Gap", "Objective") if name in known][:1]

@@ -10,13 +10,12 @@ import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the o
 import numpy as np
 from bokeh.models import BasicTickFormatter, ColumnDataSource, HoverTool
 
-from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run_view import RunView
 from zoviz.views.common.colours import PALETTE, REFERENCE
-from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.base import PlotView, every_plot
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import (
     AXES,
@@ -63,9 +62,7 @@ def convergence(
         columns = run.trace.snapshot().columns
         if column not in columns:
             raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
-    view = _view_of(column, columns)
-    log_y = log_y and (view is None or view.can_log)
-    title, label = (column, column) if view is None else (view.heading(columns), view.y_label(columns) or column)
+    title, label, log_y = _words_of(column, columns, log_y)
     lines = {name: _components(column, run.trace[column]) for name, run in runs_by_name.items()}
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y)
 
@@ -85,15 +82,12 @@ def course(
     """
     snapshot = trace.snapshot()
     column = column or (GAP if GAP in snapshot.columns else OBJECTIVE)
-    view = _view_of(column, snapshot.columns)
-    log_y = log_y and (view is None or view.can_log)
-    title = column if view is None else view.heading(snapshot.columns)
-    label = column if view is None else view.y_label(snapshot.columns)
+    title, label, log_y = _words_of(column, snapshot.columns, log_y)
     lines = _components(column, trace[column])
     data = line_data(snapshot, lines, axis, band, False, log_y)
     strip = strip_for([(data, lines)]) if log_y else None
     parts = _drawn(_placed(data, lines, strip), lines, title, PALETTE[0], several=False)
-    return _dressed(hv.Overlay(parts), title, AXES[axis], signed(label or column, log_y), log_y, strip)
+    return _dressed(hv.Overlay(parts), title, AXES[axis], signed(label, log_y), log_y, strip)
 
 
 def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "quartiles", log_y: bool = True) -> hv.Overlay:
@@ -111,10 +105,12 @@ def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "quartiles",
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y and view.can_log)
 
 
-def _view_of(column: str, columns: Mapping[str, Array]) -> PlotView | None:
-    """Return the dashboard's plot that draws a column; None where none does."""
-    views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
-    return next((view for view in views if column in [one.column for one in view.series(columns)]), None)
+def _words_of(column: str, columns: Mapping[str, Array], log_y: bool) -> tuple[str, str, bool]:
+    """Return title, label and scale of the dashboard's plot that draws a column; its name where none does."""
+    for view in every_plot():
+        if column in [one.column for one in view.series(columns)]:
+            return view.heading(columns), view.y_label(columns) or column, log_y and view.can_log
+    return column, column, log_y
 
 
 def _components(column: str, values: Array) -> list[Series]:

@@ -7,8 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from zoviz.core.registry import discover
-from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.base import every_plot
 from zoviz.views.plots.paper_figure import PaperFigure
 from zoviz.views.report.report import Report, RunReport, compared, counted, design_rows, in_order
 
@@ -59,9 +58,8 @@ def _outcome(page: Any, report: Report) -> None:
     lines += ["", *_columns(*compared(report))] if len(report.runs) > 1 else []
     top = _print(page, lines, _TOP - 0.025, _LEFT)
     bottom = top - 0.4
-    views = sorted((cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()), key=lambda v: v.order)
     traces = [each.trace for each in report.runs]
-    shown = [v for v in views if v.fits(report.shown.problems) and v.has_values(traces)][:MOST_PLOTS]
+    shown = [v for v in every_plot() if v.fits(report.shown.problems) and v.has_values(traces)][:MOST_PLOTS]
     if shown:
         figure = PaperFigure({each.shown.name: each.run for each in report.runs}, [type(v).__name__ for v in shown])
         room = {"left": 0.11, "right": _RIGHT, "top": top - 0.02, "bottom": bottom}
