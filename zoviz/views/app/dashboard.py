@@ -121,16 +121,12 @@ def dashboard(
         except ValueError as error:
             problem, complaint = None, str(error)
             logging.getLogger("zoviz").exception("The problem was not loaded.")
-    page = Dashboard(problem, solver, store, live_runs=server_runs())
+    # The runs at work in this process's server, which ``panel serve`` keeps beyond single pages' scripts.
+    page = Dashboard(problem, solver, store, live_runs=pn.state.as_cached("zoviz live runs", LiveRuns))
     if complaint:
         page.rooms.open = RUN  # whose bar has the sentence, which stays
         page.controller.say(complaint)
     return page
-
-
-def server_runs() -> LiveRuns:
-    """Return the runs at work in this process's server, which ``panel serve`` keeps beyond single pages' scripts."""
-    return pn.state.as_cached("zoviz live runs", LiveRuns)
 
 
 class Dashboard(pn.viewable.Viewer):
