@@ -208,14 +208,14 @@ class Guide(JSComponent):
         super().__init__(stylesheets=[_STYLE], margin=(8, 12, 8, 0), width=28)
         self._controller = controller
 
-    def press(self, key: object) -> None:
+    def press(self, data: object) -> None:
         """Do what a key says, "space" or "s"; what else a browser may send is left alone."""
         controller = self._controller
-        if key == "space" and controller.active:
+        if data == "space" and controller.active:
             controller.start_or_pause()
-        elif key == "s" and (controller.active or controller.waiting):
+        elif data == "s" and (controller.active or controller.waiting):
             controller.stop()
-        elif key == "s":
+        elif data == "s":
             controller.start()
 
     _handle_msg = press

@@ -50,8 +50,9 @@ class QuadraticSlice(Picture):
     @classmethod
     def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is a quadratic programme of moderate size whose optimum is known."""
-        moderate = isinstance(subject, QuadraticProblem) and subject.domain.n <= LARGEST
-        return moderate and subject.known_optimum is not None
+        if not isinstance(subject, QuadraticProblem) or subject.domain.n > LARGEST:
+            return False
+        return subject.known_optimum is not None
 
     def build(self) -> figure:
         """Return the figure: empty images and contours, a path, and its ends beside the optimum."""

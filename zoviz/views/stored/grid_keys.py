@@ -149,13 +149,15 @@ class GridKeys(JSComponent):
         super().__init__(width=0, height=0, margin=0, **params)
         self._open, self.editing = open, False
 
-    def press(self, message: object) -> None:
+    def press(self, data: object) -> None:
         """Take a message: open the row that it names, or note what is edited or drawn; all else is left alone."""
-        if isinstance(message, dict) and isinstance(message.get("editing"), bool):
-            self.editing = message["editing"]
-        if isinstance(message, dict) and message.get("drawn") is True:
+        if not isinstance(data, dict):
+            return
+        if isinstance(data.get("editing"), bool):
+            self.editing = data["editing"]
+        if data.get("drawn") is True:
             self.drawn = True
-        if isinstance(message, dict) and isinstance(message.get("open"), str):
-            self._open(message["open"])
+        if isinstance(data.get("open"), str):
+            self._open(data["open"])
 
     _handle_msg = press
