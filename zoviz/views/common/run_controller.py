@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from functools import partial, update_wrapper
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from functools import partial, wraps
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import panel as pn
 import param
@@ -40,42 +40,26 @@ class _Judgement(NamedTuple):
     verdict: Verdict
 
 
-class Speaker(Protocol):
-    """An object that can show a sentence on the page."""
-
-    def say(self, sentence: str) -> None:
-        """Show a sentence on the page."""
+_Method = TypeVar("_Method", bound=Callable[..., None])
 
 
-_Self = TypeVar("_Self", bound=Speaker)
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-
-
-def say_errors(
-    prefix: str = "",
-) -> Callable[
-    [Callable[Concatenate[_Self, _Arguments], _Result]], Callable[Concatenate[_Self, _Arguments], _Result | None]
-]:
-    """Decorate a method of a ``Speaker`` so that its errors are shown on the page, after ``prefix``, and not raised.
+def say_errors(prefix: str = "") -> Callable[[_Method], _Method]:
+    """Decorate a method so that its errors are told, after ``prefix``, to the ``say`` of its object, and not raised.
 
     What is not one of zoviz's own refusals goes to the log as well, with its traceback.
     """
 
-    def decorate(
-        method: Callable[Concatenate[_Self, _Arguments], _Result],
-    ) -> Callable[Concatenate[_Self, _Arguments], _Result | None]:
-        def speaking(self: _Self, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result | None:
+    def decorate(method: _Method) -> _Method:
+        @wraps(method)
+        def speaking(self: Any, *args: Any, **kwargs: Any) -> None:
             try:
-                return method(self, *args, **kwargs)
+                method(self, *args, **kwargs)
             except Exception as error:  # whatever it is, the page says it; else a button would do nothing
                 if not isinstance(error, (ZovizError, ValueError, TypeError, OSError)):
                     logging.getLogger("zoviz").exception("An action on the page failed.")
                 self.say(f"{prefix}{error}")
-                return None
 
-        update_wrapper(speaking, method)
-        return speaking
+        return cast(_Method, speaking)
 
     return decorate
 

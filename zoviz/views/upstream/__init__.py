@@ -10,14 +10,14 @@ import importlib.metadata
 import logging
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import Any, TypeVar, cast
 
 from packaging.specifiers import SpecifierSet
 
 VERSIONS = {"bokeh": ">=3.9,<3.10", "panel": ">=1.9.4,<1.10"}
 """Versions of the libraries for which their files here were checked."""
 
-_Arguments = ParamSpec("_Arguments")
+_Replace = TypeVar("_Replace", bound=Callable[..., None])
 
 
 def suits(library: str) -> bool:
@@ -25,7 +25,7 @@ def suits(library: str) -> bool:
     return SpecifierSet(VERSIONS[library]).contains(importlib.metadata.version(library), prereleases=True)
 
 
-def checked(library: str) -> Callable[[Callable[_Arguments, None]], Callable[_Arguments, None]]:
+def checked(library: str) -> Callable[[_Replace], _Replace]:
     """Return a decorator of a function that replaces something inside a library: elsewhere it does nothing.
 
     Parameters
@@ -34,11 +34,11 @@ def checked(library: str) -> Callable[[Callable[_Arguments, None]], Callable[_Ar
         "bokeh" or "panel".
     """
 
-    def decorate(replace: Callable[_Arguments, None]) -> Callable[_Arguments, None]:
+    def decorate(replace: _Replace) -> _Replace:
         @wraps(replace)
-        def apply(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> None:
+        def apply(*args: Any) -> None:
             if suits(library):
-                replace(*args, **kwargs)
+                replace(*args)
             else:
                 logging.getLogger("zoviz").warning(
                     "%s was checked for %s %s, and is not applied to version %s.",
@@ -48,6 +48,6 @@ def checked(library: str) -> Callable[[Callable[_Arguments, None]], Callable[_Ar
                     importlib.metadata.version(library),
                 )
 
-        return apply
+        return cast(_Replace, apply)
 
     return decorate
