@@ -161,9 +161,9 @@ class BenchmarkPage(pn.viewable.Viewer):
         """Say what the benchmark costs, after short trials in a process of its own."""
         command = self.form.command()
         self.sentence.object = muted_html("Running short trials to estimate the time ...")
-        self._begin(lambda: cost_of_command(self._store, command), self._take_cost)
+        self._begin(lambda: cost_of_command(self._store, command), self._tell)
 
-    def _take_cost(self, cost: dict[str, Any]) -> None:
+    def _tell(self, cost: dict[str, Any]) -> None:
         self.sentence.object = muted_html(cost_html(cost))
 
     @say_errors()

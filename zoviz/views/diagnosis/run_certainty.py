@@ -41,10 +41,8 @@ class RunCertainty:
 
     def of(self, run: Run) -> Sureness:
         """Return how sure the run's best design is; called with the document's lock at every refresh."""
-        if run.active or not run.has_result:
-            return Sureness(None)
-        if run.answer is not None:
-            return Sureness(run.answer.certainty)
+        if (known := _known(run)) is not None:
+            return known
         if run is not self._run:
             self._run, self._look = run, None
             self._found = self._begun(run)
@@ -61,7 +59,7 @@ class RunCertainty:
     def _begun(self, run: Run) -> Sureness:
         """Have a thread find out how sure the design is, where that costs nothing, and return what to say meanwhile."""
         problem, x = run.problem, run.best_design.x
-        if (obstacle := _obstacle(problem, x)) != "":
+        if obstacle := _obstacle(problem, x):
             return Sureness(None, obstacle)
         self._look = BackgroundTask(lambda proceed: _certified(problem, x, run.seed, proceed))
         return Sureness(None, "Measuring how certain this point is, by calls that are not charged to the run.")
@@ -69,14 +67,18 @@ class RunCertainty:
 
 def found_out(run: RunView) -> Sureness:
     """Return how sure the best design of a run is; of zoviz's own problems it is found out now."""
+    if (known := _known(run)) is not None:
+        return known
+    problem, x = run.problem, run.best_design.x
+    obstacle = _obstacle(problem, x)
+    return Sureness(None, obstacle) if obstacle else _outcome(lambda: _certified(problem, x, run.seed))
+
+
+def _known(run: RunView) -> Sureness | None:
+    """Return how sure the best design of a run is by the run itself; None where that is to be found out."""
     if run.active or not run.has_result:
         return Sureness(None)
-    if run.answer is not None:
-        return Sureness(run.answer.certainty)
-    problem, x = run.problem, run.best_design.x
-    if (obstacle := _obstacle(problem, x)) != "":
-        return Sureness(None, obstacle)
-    return _outcome(lambda: _certified(problem, x, run.seed))
+    return None if run.answer is None else Sureness(run.answer.certainty)
 
 
 def _certified(problem: Problem, x: np.ndarray, seed: int, proceed: Callable[[], object] = lambda: None) -> Certainty:

@@ -54,12 +54,9 @@ def brief_claims_html(judged: Sequence[Mapping[str, Any]]) -> str:
         f"<li>{verdict_html(row['verdict'])} {html.escape(row['place'])}: {html.escape(row['says'])}</li>"
         for row in judged
     )
-    few = len(judged) <= FEW
-    return f"<ul class='claims'>{points}</ul>" if few else _opened(f"The {len(judged)} claims", f"<ul>{points}</ul>")
-
-
-def _opened(summary: str, text: str) -> str:
-    return f"<details class='claims'><summary>{summary}</summary>{text}</details>"
+    if len(judged) <= FEW:
+        return f"<ul class='claims'>{points}</ul>"
+    return f"<details class='claims'><summary>The {len(judged)} claims</summary><ul>{points}</ul></details>"
 
 
 def table_html(table: Table) -> str:

@@ -98,7 +98,8 @@ class SamplerChains(Picture):
         """Write the diagnostics beside their limits, and the settings."""
         fig: Any = self.figure
         (size,), (score,), (reduction,) = trial.diagnostics
-        marks = ["met" if value <= limit else "missed" for value, limit in self._limits(problem, trial)]
+        kept = score <= problem.score_limit, reduction <= problem.reduction_limit
+        marks = ["met" if one else "missed" for one in kept]
         fig.title.text = (
             f"{self.title}: ESS {size:.0f}, Geweke |z| {score:.2f} of {problem.score_limit:g} ({marks[0]}), "
             f"R {reduction:.3f} of {problem.reduction_limit:g} ({marks[1]})"
@@ -108,11 +109,3 @@ class SamplerChains(Picture):
             f"L {leaps}, step {step:.3g}, mass {mass:.3g}, burn-in {burn_in:.0%}, accepted {trial.acceptance:.0%}; "
             f"variable {variable + 1}, lags to {lags}"
         )
-
-    def _limits(self, problem: HMCTuning, trial: Trial) -> list[tuple[float, float]]:
-        """Return each diagnostic with its limit."""
-        diagnostics = trial.diagnostics
-        return [
-            (float(diagnostics.score[0]), problem.score_limit),
-            (float(diagnostics.reduction[0]), float(problem.reduction_limit)),
-        ]

@@ -161,6 +161,12 @@ class StoredRunsPage(pn.viewable.Viewer):
         """Say below the buttons what one of them has done."""
         self._sign.object = muted_html(html.escape(sentence))
 
+    def _tell_begun(self, sentence: str) -> None:
+        """Say what has been begun with the selected run, which is selected no more."""
+        self.table.tabulator.selection = []
+        self.table.read()
+        self._tell(sentence)
+
     @say_errors()
     def resume(self) -> None:
         """Resume the selected run; one that is still at work in this server is shown."""
@@ -172,18 +178,14 @@ class StoredRunsPage(pn.viewable.Viewer):
                 )
             return
         self._controller.begin(self._store.load(record.id).resume())
-        self.table.untick()
-        self.table.read()
-        self._tell(f"Run {record.id[:8]} continues, under Run.")
+        self._tell_begun(f"Run {record.id[:8]} continues, under Run.")
 
     @say_errors()
     def replay(self) -> None:
         """Run the selected run again from its start."""
         record = self._ticked()
         self._controller.begin(self._store.load(record.id).replay())
-        self.table.untick()
-        self.table.read()
-        self._tell(f"Run {record.id[:8]} is being replayed, under Run.")
+        self._tell_begun(f"Run {record.id[:8]} is being replayed, under Run.")
 
     @say_errors()
     def begin_fork(self) -> None:
@@ -191,9 +193,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         record = self._ticked()
         run, at = self.fork.make(self._store, record.id)
         self._controller.begin(run, at)
-        self.table.untick()
-        self.table.read()
-        self._tell(f"Run {record.id[:8]} is forked at iteration {at:,}, under Run.")
+        self._tell_begun(f"Run {record.id[:8]} is forked at iteration {at:,}, under Run.")
 
     @say_errors()
     def delete(self) -> None:

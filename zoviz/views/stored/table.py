@@ -168,10 +168,6 @@ class StoredRunsTable(pn.viewable.Viewer):
         """Set ``selection`` to the records that are ticked."""
         self.selection = [self.records[i] for i in self.tabulator.selection if i < len(self.records)]
 
-    def untick(self) -> None:
-        """Take all ticks away: what was chosen has been done."""
-        self.tabulator.selection = []
-
     def _enter(self, run: str) -> None:
         """Tick the run whose row Enter was pressed on, alone."""
         rows = [i for i, one in enumerate(self.records) if _short(one) == run]
