@@ -21,7 +21,7 @@ from zoviz.cli.build import dask, open_store
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show
 from zoviz.cli.help import CommandParser, RareGroup
 from zoviz.cli.options import json_option, store_option
-from zoviz.cli.parse import read
+from zoviz.cli.parse import put
 from zoviz.cli.progress import ended_by_sigterm
 from zoviz.cli.standard_benchmark import run_standard
 from zoviz.problems.find import find_problem
@@ -206,10 +206,7 @@ def _assign(item: Any, name: str, pair: str) -> None:
         item = getattr(item, part, None)
     if not sign or own not in getattr(item, "param", ()):
         raise UsageError(f"Expected parameters of {name} such as name=value after the colon, got {pair!r}.")
-    try:
-        setattr(item, own, read(item.param[own], text, parameter))
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"Expected another value for {parameter} of {name}, got {text!r}: {error}") from None
+    put(item, own, f"{parameter} of {name}", text)
 
 
 COMMAND = _Benchmark()

@@ -15,11 +15,7 @@ from zoviz.diagnosis.verdict import verdict_of
 
 
 class _Remedy(Command):
-    name, order, help = (
-        "remedy",
-        32,
-        "name what may mend a stored run, and try it by forks of the run",
-    )
+    name, order, help = "remedy", 32, "name what may mend a stored run, and try it by forks of the run"
     operands = "ID "
     examples = """  zoviz remedy 3f2a                 fork it for each remedy and once without, and say what is better
   zoviz remedy 3f2a --name          only name the remedies, with the calls that trying them takes

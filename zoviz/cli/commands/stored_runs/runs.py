@@ -29,7 +29,7 @@ COUNTS = {
     "export": (2, 2),
     "check": (0, 0),
 }
-"""What may be done, and the least and the largest number of words after it."""
+"""What may be done, each by a method of its name, and the least and the largest number of words after it."""
 
 
 class _Runs(Command):
@@ -78,17 +78,8 @@ class _Runs(Command):
         if not least <= len(args.ids) <= most:
             operands = {0: "no id", 1: "the id of a run", 2: "the id of a run and a file"}[least]
             raise UsageError(f"Expected {operands} after {args.action}, got {' '.join(args.ids) or 'nothing'}.")
-        actions = {
-            "list": self._list,
-            "show": self._show,
-            "note": self._note,
-            "delete": self._delete,
-            "restore": self._restore,
-            "purge": self._purge,
-            "export": self._export,
-            "check": self._check,
-        }
-        return actions[args.action](open_store(args), args)
+        code: int = getattr(self, f"_{args.action}")(open_store(args), args)
+        return code
 
     def _list(self, store: Store, args: argparse.Namespace) -> int:
         which = {name: getattr(args, name) for name in ("status", "problem", "solver", "study", "text", "deleted")}
