@@ -12,6 +12,7 @@ import numpy as np
 
 from zoviz.benchmark.paired_comparison import Comparison, compare
 from zoviz.core.ranking import quartile
+from zoviz.core.registry import title_of
 from zoviz.core.types import Array
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.runs.engine import columns
@@ -115,7 +116,7 @@ def compared(runs: Mapping[str, RunView], judge: Callable[[RunView], Verdict | N
     recipes = {name: _recipes(run) for name, run in begun.items()}
     parameters = _differing({name: solver for name, (_, solver) in recipes.items()})
     variants = _differing({name: problem for name, (problem, _) in recipes.items()})
-    whole = {name: {"solver": _title(run.solver)} | _settings(run) for name, run in begun.items()}
+    whole = {name: {"solver": title_of(run.solver)} | _settings(run) for name, run in begun.items()}
     varied = {one for own in whole.values() for one in own if len({other.get(one) for other in whole.values()}) > 1}
     labels: dict[str, str] = {}  # of problems
     out = []
@@ -126,8 +127,8 @@ def compared(runs: Mapping[str, RunView], judge: Callable[[RunView], Verdict | N
         verdict = judge(run) if len(run.trace) > 1 else None
         word = "" if verdict is None else str(verdict.word)
         variant = ", ".join(f"{parameter} = {value}" for parameter, value in variants[name].items())
-        problem = _named(_title(run.problem) + (f" ({variant})" if variant else ""), draws[0], labels)
-        out.append(ComparedRun(name, problem, _title(run.solver), word, draws, own, measures_of(run), _below(run)))
+        problem = _named(title_of(run.problem) + (f" ({variant})" if variant else ""), draws[0], labels)
+        out.append(ComparedRun(name, problem, title_of(run.solver), word, draws, own, measures_of(run), _below(run)))
     return out
 
 
@@ -151,10 +152,6 @@ def _named(label: str, recipe: str, labels: dict[str, str]) -> str:
         same = sum(one.partition(" #")[0] == label for one in labels.values())
         labels[recipe] = f"{label} #{same + 1}" if same else label
     return labels[recipe]
-
-
-def _title(thing: Any) -> str:
-    return str(type(thing).title or type(thing).__name__)
 
 
 def _recipes(run: RunView) -> tuple[Any, Any]:

@@ -53,6 +53,11 @@ def discover(package: str, base: type[T]) -> dict[str, type[T]]:
     return dict(sorted(classes.items()))
 
 
+def title_of(thing: Any) -> str:
+    """Return what people call a class of the registry, or one of its objects: the title, else the class's name."""
+    return str(thing.title or (thing if isinstance(thing, type) else type(thing)).__name__)
+
+
 def every(package: str, base: type[T]) -> list[type[T]]:
     """Return the classes of ``discover`` as a list, in which two may share a name: ``discover`` has the later one."""
     for name in modules(package):

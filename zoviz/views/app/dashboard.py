@@ -16,6 +16,7 @@ from bokeh.document import Document
 from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
+from zoviz.core.registry import title_of
 from zoviz.core.threads.refresh_queue import RefreshQueue
 from zoviz.core.threads.rests import RESTS
 from zoviz.diagnosis.step_limits import limits_of
@@ -261,9 +262,8 @@ class Dashboard(pn.viewable.Viewer):
         """Return the sentence why this page cannot begin a run that an experiment declares; else ""."""
         picker = self.form.picker
         for kind, one, offered in (("problem", live.problem, picker.problems), ("solver", live.solver, picker.solvers)):
-            title = one.title or type(one).__name__
-            if title not in offered:
-                return f"Expected a {kind} that this page has, got {title}."
+            if title_of(one) not in offered:
+                return f"Expected a {kind} that this page has, got {title_of(one)}."
         return live.solver.missing_package
 
     def _make_compare(self) -> ComparePage:

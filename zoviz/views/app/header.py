@@ -10,6 +10,7 @@ import panel as pn
 import param
 from panel.custom import JSComponent
 
+from zoviz.core.registry import title_of
 from zoviz.views.app.rooms import Rooms
 from zoviz.views.common.design import DARK, LIGHT
 from zoviz.views.common.run_controller import RunController
@@ -56,19 +57,19 @@ class Header(JSComponent):
 
     def _update(self) -> None:
         controller, run = self._controller, self._controller.run
-        name = "" if run is None else type(run.solver).title or type(run.solver).__name__
+        name = "" if run is None else title_of(run.solver)
         elsewhere = controller.active and self._rooms.open != self._room
         update_changed(self, open=self._rooms.open, chip=f"{name}: {controller.status}" if elsewhere else "")
 
-    def take(self, message: object) -> None:
+    def take(self, data: object) -> None:
         """Do what a message of the browser says: open a room, stop the run, draw figures light or dark."""
-        if not isinstance(message, dict):
+        if not isinstance(data, dict):
             return
-        if message.get("open") in self._rooms.names:
-            self._rooms.open = message["open"]
-        elif message.get("stop") is True:
+        if data.get("open") in self._rooms.names:
+            self._rooms.open = data["open"]
+        elif data.get("stop") is True:
             self._controller.stop()
-        elif (word := message.get("theme")) in ("dark", "light") and (document := pn.state.curdoc) is not None:
+        elif (word := data.get("theme")) in ("dark", "light") and (document := pn.state.curdoc) is not None:
             theme = DARK if word == "dark" else LIGHT
             if document.theme is not theme:
                 with batched_changes(document):

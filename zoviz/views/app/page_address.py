@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 import param
 
 from zoviz.core.errors import ZovizError, key, suggestion
+from zoviz.core.registry import title_of
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.runs.stored_run import StoredRun
@@ -82,7 +83,7 @@ def query_for(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> st
                 raise ValueError(
                     f"Expected parameters of {type(part).__name__} that a page can set, got {name}={value!r}."
                 )
-    names = {"problem": problem.title or type(problem).__name__, "solver": solver.title or type(solver).__name__}
+    names = {"problem": title_of(problem), "solver": title_of(solver)}
     return "?" + urlencode(names | _written(problem, solver, settings))
 
 

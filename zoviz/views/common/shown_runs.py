@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.registry import title_of
 from zoviz.problems.base import Problem
 from zoviz.runs.references import Reference
 from zoviz.runs.run import Run
@@ -33,8 +34,7 @@ class ShownRun(NamedTuple):
     @property
     def problem_title(self) -> str:
         """The title of the run's problem."""
-        kind = type(self.run.problem)
-        return kind.title or kind.__name__
+        return title_of(self.run.problem)
 
 
 def problem_identity(problem: Problem) -> Hashable:
@@ -82,11 +82,10 @@ class ShownRuns(param.Parameterized):
         if number is None or f"run{number}" in self.runs:
             number = self._count + 1
         self._count = max(self._count, number)
-        title = type(run.solver).title or type(run.solver).__name__
         used = {one.colour for one in self.runs.values()}
         turn = [PALETTE[(number - 1 + step) % len(PALETTE)] for step in range(len(PALETTE))]
         colour = next((colour for colour in turn if colour not in used), turn[0])
-        key, name = f"run{number}", name or run.label or f"{title} #{number}"
+        key, name = f"run{number}", name or run.label or f"{title_of(run.solver)} #{number}"
         identity = problem_identity(run.problem if run.initial is None else run.initial.problem)
         entry = ShownRun(run, key, name, colour, True, identity, references, number)
         others = {old: one._replace(visible=one.visible and one.problem == identity) for old, one in self.runs.items()}

@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 import param
 
-from zoviz.core.registry import discover, required
+from zoviz.core.registry import discover, required, title_of
 from zoviz.problems.base import Problem
 from zoviz.problems.families import problem_group
 from zoviz.runs.live_runs import UNLIMITED, Limits
@@ -21,10 +21,6 @@ from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.default_solver import default_solver
 from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
 from zoviz.views.controls.solver_groups import METHODS, solver_group
-
-
-def _name(solver: Solver) -> str:
-    return solver.title or type(solver).__name__
 
 
 class Picker(pn.viewable.Viewer):
@@ -72,15 +68,15 @@ class Picker(pn.viewable.Viewer):
         super().__init__(**params)
         self._limits = limits
         problems = sorted(discover("zoviz.problems", Problem).values(), key=lambda cls: (cls.order, cls.__name__))
-        self.problems = {cls.title or cls.__name__: cls() for cls in problems if not required(cls)}
+        self.problems = {title_of(cls): cls() for cls in problems if not required(cls)}
         if own_problem is not None:
-            title = f"{own_problem.title or type(own_problem).__name__} (yours)"
+            title = f"{title_of(own_problem)} (yours)"
             self.problems = {title: own_problem, **self.problems}
         solvers = [cls() for cls in discover("zoviz.solvers", Solver).values()]
-        solvers.sort(key=lambda one: (one.external, _name(one).casefold()))  # other libraries' come last
-        self.solvers = {_name(one): one for one in solvers}
+        solvers.sort(key=lambda one: (one.external, title_of(one).casefold()))  # other libraries' come last
+        self.solvers = {title_of(one): one for one in solvers}
         if own_solver is not None:
-            self.solvers[_name(own_solver)] = own_solver
+            self.solvers[title_of(own_solver)] = own_solver
         self.complaint, self.loading, self._locked = "", False, False
         self._wanted: str | None = None  # the solver that was asked for with a problem whose data are awaited
         self.form, self.refused, self.others = (
@@ -93,7 +89,7 @@ class Picker(pn.viewable.Viewer):
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
-        first = None if own_solver is None else _name(own_solver)
+        first = None if own_solver is None else title_of(own_solver)
         self._offer(list(self.problems)[0], first)
         groups: dict[str, dict[str, Any]] = {
             "problem_name": {"group": lambda title: problem_group(self.problems[title])},
@@ -120,12 +116,12 @@ class Picker(pn.viewable.Viewer):
 
     def load(self, problem: Problem, solver: Solver) -> None:
         """Pick the problem and the solver of a run that was made elsewhere, so that the forms steer it."""
-        name = problem.title or type(problem).__name__
-        title = next((title for title, one in self.problems.items() if one is problem), f"{name} (stored run)")
+        other = f"{title_of(problem)} (stored run)"
+        title = next((title for title, one in self.problems.items() if one is problem), other)
         self.problems = {**self.problems, title: problem}
-        self.solvers[_name(solver)] = solver
+        self.solvers[title_of(solver)] = solver
         self.param.problem_name.objects = list(self.problems)
-        self._offer(title, _name(solver))
+        self._offer(title, title_of(solver))
 
     def pick(self, problem: str, solver: str | None = None) -> bool:
         """Pick a problem and a solver by their titles; return False where the problem's data show that it refuses it.

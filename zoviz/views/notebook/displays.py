@@ -9,6 +9,7 @@ import numpy as np
 import panel as pn
 from IPython.display import display
 
+from zoviz.core.registry import title_of
 from zoviz.diagnosis.trial import Trial
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.result import Result
@@ -142,9 +143,8 @@ def _(solver: Solver) -> None:
 
 def _describe(subject: Problem | Solver, known: str) -> None:
     """Show title, sentence, formula, what else is known, and the source, as Markdown."""
-    title = type(subject).title or type(subject).__name__
     tex, origin = equation(subject), source(subject)
-    parts = [f"**{title}**. {sentence(subject)}", f"$$ {tex} $$" if tex else "", known]
+    parts = [f"**{title_of(subject)}**. {sentence(subject)}", f"$$ {tex} $$" if tex else "", known]
     parts += [f"Source: {origin}"] if origin else []
     display({"text/markdown": "\n\n".join(part for part in parts if part), "text/plain": repr(subject)}, raw=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from zoviz.core.registry import title_of
 from zoviz.runs.run_view import RunView
 
 Runs = RunView | Sequence[RunView] | Mapping[str, RunView]
@@ -23,7 +24,7 @@ def named_runs(runs: Runs) -> dict[str, RunView]:
     else:
         runs_by_name = {}
         for run in [runs] if isinstance(runs, RunView) else runs:
-            title = run.label or type(run.solver).title or type(run.solver).__name__
+            title = run.label or title_of(run.solver)
             runs_by_name[title if title not in runs_by_name else f"{title} #{len(runs_by_name) + 1}"] = run
     not_begun = [name for name, run in runs_by_name.items() if not len(run.trace)]
     if not runs_by_name or not_begun:

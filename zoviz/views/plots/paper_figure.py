@@ -17,6 +17,7 @@ import param
 
 from zoviz.core.optional import require
 from zoviz.core.parameters import value_words
+from zoviz.core.registry import title_of
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS
 from zoviz.runs.engine.steering import Change
@@ -418,13 +419,13 @@ def _problem_words(problem: Problem) -> str:
     """Return a problem's title, with its dimensions and what differs from the defaults."""
     count = f"{problem.m} constraint{'s' if problem.m != 1 else ''}"
     words = [f"{problem.domain.n} variables", count, *_differing({"": problem}, {})]
-    return f"{type(problem).title or type(problem).__name__} ({', '.join(words)})"
+    return f"{title_of(problem)} ({', '.join(words)})"
 
 
 def _run_words(name: str, run: RunView, snapshot: Snapshot) -> str:
     """Return a run's solver, what differs from its defaults or its rule chose, replicas, seed, iterations and calls."""
     solver = run.solver if run.initial is None else run.initial.solver
-    title = type(solver).title or type(solver).__name__
+    title = title_of(solver)
     words = [title if title == name else f"{name}: {title}", *_differing(solver.parts(), run.resolved)]
     calls = snapshot.columns[CALLS].max(axis=None)
     words += [f"{run.replicas} replica{'s' if run.replicas != 1 else ''}", f"seed {run.seed}"]

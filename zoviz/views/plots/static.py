@@ -10,6 +10,7 @@ import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the o
 import numpy as np
 from bokeh.models import BasicTickFormatter, ColumnDataSource, HoverTool
 
+from zoviz.core.registry import title_of
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
@@ -147,8 +148,7 @@ def _overlay(
         parts += _drawn(values, lines[name], name, colour, several=len(runs_by_name) > 1)
         marks += _marks(run, axis, values["x"], values[lines[name][0].key]) if lines[name] else []
     parts.sort(key=lambda one: not isinstance(one, hv.Area))  # bands lie behind all lines
-    problem = type(next(iter(runs_by_name.values())).problem)
-    heading = f"{title}: {problem.title or problem.__name__}"
+    heading = f"{title}: {title_of(next(iter(runs_by_name.values())).problem)}"
     return _dressed(hv.Overlay([*parts, *marks]), heading, AXES[axis], signed(label, log_y), log_y, strip)
 
 

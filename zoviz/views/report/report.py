@@ -15,6 +15,7 @@ from zoviz.certainty.certainty import Certainty
 from zoviz.core.errors import ZovizError
 from zoviz.core.optional import installed_version
 from zoviz.core.parameters import value_words
+from zoviz.core.registry import title_of
 from zoviz.diagnosis.remedies import Remedy, advice, remedies
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.runs.best_design import BestDesign
@@ -91,8 +92,7 @@ class RunReport:
     @property
     def solver_title(self) -> str:
         """The title of the run's solver."""
-        kind = type(self.run.solver)
-        return kind.title or kind.__name__
+        return title_of(self.run.solver)
 
     @property
     def judged(self) -> str:
