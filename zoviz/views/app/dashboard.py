@@ -42,14 +42,7 @@ from zoviz.views.common.design import in_cell
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.small_fields import CheckBox
-from zoviz.views.common.style import (
-    RUN_ROOM,
-    SIDEBAR,
-    STICKY,
-    Grid,
-    update_changed,
-    use_own_resources,
-)
+from zoviz.views.common.style import RUN_ROOM, SIDEBAR, STICKY, WIDE, Grid, update_changed, use_own_resources
 from zoviz.views.controls.about_problem import typeset_formulas
 from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
@@ -245,11 +238,9 @@ class Dashboard(pn.viewable.Viewer):
         controls = self.board.controls()
         controls.append(self.diagnosis.switch())
         solver_picture, problem_picture = self.pictures
-        plots = pn.Column(
-            self.run_list, controls, self.board, css_classes=["zoviz-plots"], sizing_mode="stretch_width", margin=0
-        )
+        plots = pn.Column(self.run_list, controls, self.board, css_classes=["zoviz-plots"], **WIDE)
         beside = pn.Column(self.best_design, problem_picture, solver_picture, css_classes=["zoviz-beside"], margin=0)
-        return Grid(plots, beside, self.diagnosis, columns=RUN_ROOM, sizing_mode="stretch_width", margin=0)
+        return Grid(plots, beside, self.diagnosis, columns=RUN_ROOM, **WIDE)
 
     def _make_experiments(self) -> ExperimentsPage:
         from zoviz.views.experiments.page import ExperimentsPage  # with all that the papers' experiments import
@@ -469,7 +460,7 @@ class Dashboard(pn.viewable.Viewer):
         bar = pn.Column(self.status_bar, self.diagnosis.line, stylesheets=[STICKY], sizing_mode="stretch_width")
         bar.margin, bar.visible = 0, self.rooms.open == RUN
         self.rooms.param.watch(lambda event: update_changed(bar, visible=event.new == RUN), "open")
-        return pn.Column(bar, self.rooms, sizing_mode="stretch_width", margin=0)
+        return pn.Column(bar, self.rooms, **WIDE)
 
     def __panel__(self) -> pn.viewable.Viewable:
         self._begin_refreshing()

@@ -14,7 +14,7 @@ from zoviz.core.registry import title_of
 from zoviz.views.app.rooms import Rooms
 from zoviz.views.common.design import DARK, LIGHT
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import COPY, batched_changes, update_changed
+from zoviz.views.common.style import COPY, WIDE, batched_changes, update_changed
 
 THEME_COOKIE = "zoviz_theme"
 """What the next page of a browser begins with: a person's choice, or ``system-`` and what the system had last."""
@@ -50,7 +50,7 @@ class Header(JSComponent):
 
     def __init__(self, controller: RunController, rooms: Rooms, room: str) -> None:
         titles = [[name, title] for title, name in rooms.param.open.names.items()]
-        super().__init__(rooms=titles, open=rooms.open, sizing_mode="stretch_width", margin=0)
+        super().__init__(rooms=titles, open=rooms.open, **WIDE)
         self._controller, self._rooms, self._room = controller, rooms, room
         controller.param.watch(lambda *_: self._update(), ["active", "status", "run"])
         rooms.param.watch(lambda _: self._update(), "open")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import panel as pn
 import param
 
-from zoviz.views.common.style import update_changed
+from zoviz.views.common.style import WIDE, update_changed
 
 
 class Room(NamedTuple):
@@ -44,7 +44,7 @@ class Rooms(pn.viewable.Viewer):
         self.param.open.objects = {room.title: room.name for room in rooms}
         self._contents: dict[str, pn.Column] = {}
         self._made: dict[str, Any] = {}
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(**WIDE)
         self._begun = False
         self.open = rooms[0].name
         self.param.watch(self._show, "open")
@@ -77,7 +77,7 @@ class Rooms(pn.viewable.Viewer):
     def fill(self, name: str) -> None:
         """Make the content of a room, unless it is there."""
         if name not in self._contents:
-            content = pn.Column(visible=name == self.open, sizing_mode="stretch_width", margin=0)
+            content = pn.Column(visible=name == self.open, **WIDE)
             self._contents[name] = content
             self._column.append(content)  # before its parts: a table that is made in a hidden place may stay empty
             try:

@@ -25,7 +25,7 @@ from zoviz.views.common.buttons import text_button
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import batched_changes, muted_html, note, update_changed
+from zoviz.views.common.style import WIDE, batched_changes, muted_html, note, update_changed
 
 _Result = TypeVar("_Result")
 _SHOWN = 12
@@ -139,7 +139,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         self.picked_ids: list[str] = []
         self.results = BenchmarkResults(self.say, self.pick_step)
         self._map = pn.Column(sizing_mode="stretch_width", scroll=True, max_height=620, margin=0)
-        self._results = pn.Column(*self._parts(), sizing_mode="stretch_width", margin=0, visible=False)
+        self._results = pn.Column(*self._parts(), **WIDE, visible=False)
         self.param.watch(lambda event: self._open(event.new), "study")
         self.results.param.watch(lambda _: self._draw_map(), "level")
 
@@ -152,7 +152,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         bar = pn.FlexBox(select, *self.buttons.values(), align_items="end")
         self.read()
         parts = (self.form, bar, self.sentence, self.progress, self.hint, self._results)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        return pn.Column(*parts, **WIDE)
 
     # What a person asks for
 

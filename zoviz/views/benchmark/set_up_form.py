@@ -21,6 +21,7 @@ from zoviz.problems.cutest.suite import Suite
 from zoviz.solvers.base import Solver
 from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.search_list import SearchList, SeveralList
+from zoviz.views.common.style import WIDE
 
 _FAMILIES = {"engineering": "Engineering designs", "quadratic": "Quadratic problems", "power": "Power grids"}
 _KINDS = {"n": "nonlinear constraints", "l": "linear constraints", "b": "bounds only"}
@@ -202,6 +203,5 @@ class SetUpForm(pn.viewable.Viewer):
             ),
             pn.FlexBox(text("name_of_study", 160), text("more_problems", 400), text("more_solvers", 400)),
             pn.FlexBox(*fields),
-            sizing_mode="stretch_width",
-            margin=0,
+            **WIDE,
         )

@@ -12,6 +12,8 @@ from panel.theme.base import DefaultTheme, Design, Inherit, Theme
 from panel.viewable import Viewable
 from panel.widgets.base import Widget
 
+from zoviz.views.common.style import WIDE
+
 TOKENS = (Path(__file__).parent / "tokens.css").read_text(encoding="utf-8")
 """Colours and fonts as CSS variables: of a page, and of a part in a notebook with the class ``zoviz-cell``."""
 
@@ -77,5 +79,4 @@ class CellDesign(PageDesign):
 
 def in_cell(*parts: Any) -> pn.Column:
     """Return a column of these parts that looks as on a page, for a notebook's cell."""
-    options: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-    return pn.Column(*parts, design=CellDesign, stylesheets=[TOKENS], css_classes=["zoviz-cell"], **options)
+    return pn.Column(*parts, design=CellDesign, stylesheets=[TOKENS], css_classes=["zoviz-cell"], **WIDE)

@@ -7,7 +7,7 @@ from typing import Any
 import panel as pn
 
 from zoviz.views.common.small_fields import MoreButton
-from zoviz.views.common.style import update_changed
+from zoviz.views.common.style import WIDE, update_changed
 
 
 class Fold(pn.viewable.Viewer):
@@ -28,11 +28,11 @@ class Fold(pn.viewable.Viewer):
     def __init__(self, title: str, **params: Any) -> None:
         super().__init__(**params)
         self._title, self._content = title, list[Any]()
-        self.button, self.column = MoreButton(label=title), pn.Column(sizing_mode="stretch_width", margin=0)
+        self.button, self.column = MoreButton(label=title), pn.Column(**WIDE)
         self.button.param.watch(lambda _: self._show(), "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.button, self.column, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.button, self.column, **WIDE)
 
     def put(self, content: Any, count: int | None = None) -> None:
         """Replace what is shown; where the number of its fields is known it is said, and for 0 there is no button."""

@@ -12,6 +12,8 @@ import param
 from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST
 
+WIDE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
+"""Of a part that is as wide as the place that it stands in."""
 HEADER = 44
 """Pixels of the page's header, and of the bar of a run below it."""
 SIDEBAR = 300

@@ -18,7 +18,7 @@ from zoviz.views.common.buttons import download_row, text_button
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import batched_changes, muted_html, note, scrolling_html, section, update_changed
+from zoviz.views.common.style import WIDE, batched_changes, muted_html, note, scrolling_html, section, update_changed
 from zoviz.views.compare.distributions import Distributions, Sample, capitalised
 from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
@@ -173,15 +173,14 @@ class ComparePage(pn.viewable.Viewer):
             section("Paired comparison"),
             self.differences,
             note(_HINT),
-            sizing_mode="stretch_width",
-            margin=0,
+            **WIDE,
             visible=False,
         )
         self.param.watch(lambda *_: self._draw(), ["measure", "problem"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         self.read()
-        return pn.Column(self.hint, self.body, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.hint, self.body, **WIDE)
 
     def update(self) -> None:
         """Compare anew, now and then, where a run has moved on; called with the document's lock at every refresh."""

@@ -13,7 +13,7 @@ from zoviz.diagnosis.first_look import CALLS, FirstLook, first_look
 from zoviz.problems.base import Problem
 from zoviz.problems.user.base import Simulation
 from zoviz.views.common.buttons import text_button
-from zoviz.views.common.style import muted_html, note, update_changed
+from zoviz.views.common.style import WIDE, muted_html, note, update_changed
 
 
 class FirstLookCard(pn.viewable.Viewer):
@@ -31,7 +31,7 @@ class FirstLookCard(pn.viewable.Viewer):
         self._work: Future[FirstLook] | None = None
         self.button = text_button(f"Try it: {CALLS} calls", self.begin, margin=(2, 10))
         self.note = note("", margin=(2, 10, 6, 10), sizing_mode="stretch_width")
-        self._column = pn.Column(self.button, self.note, sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(self.button, self.note, **WIDE)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column

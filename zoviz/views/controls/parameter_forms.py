@@ -20,7 +20,7 @@ from zoviz.views.common.form_widget import FormWidget, Steered
 from zoviz.views.common.parameter_row import RANGES, ParameterRow
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.small_fields import CheckBox
-from zoviz.views.common.style import note, section, update_changed
+from zoviz.views.common.style import WIDE, note, section, update_changed
 
 LEGEND = "<div style='display:flex;gap:12px;font-size:.75rem'>{}</div>".format(
     "".join(
@@ -124,15 +124,14 @@ class ProblemForm(pn.viewable.Viewer):
         noise = dict(self._noise.fields)
         which = noise.pop("noise")
         heavy = self.problem.param.noise_distribution.rx() == "student_t"
-        noise["noise_degrees"] = pn.Column(noise["noise_degrees"], visible=heavy, sizing_mode="stretch_width", margin=0)
+        noise["noise_degrees"] = pn.Column(noise["noise_degrees"], visible=heavy, **WIDE)
         noisy = pn.Column(
             *noise.values(),
             visible=self.problem.param.noise.rx.pipe(_is_noisy),  # ``rx.map`` would go through the letters of the word
-            sizing_mode="stretch_width",
-            margin=0,
+            **WIDE,
         )
         own = self._own.fields.values()
-        return pn.Column(self._why, *own, which, noisy, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self._why, *own, which, noisy, **WIDE)
 
     @property
     def complaint(self) -> str:
@@ -169,7 +168,7 @@ class SolverForm(pn.viewable.Viewer):
         # what was asked for since.
         self._run: Run | None = None
         self._read, self._values, self._asked = 0, dict[str, Any](), set[str]()
-        self._column, self.fold = pn.Column(sizing_mode="stretch_width", margin=0), Fold("structure")
+        self._column, self.fold = pn.Column(**WIDE), Fold("structure")
         self._fill()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -195,7 +194,7 @@ class SolverForm(pn.viewable.Viewer):
         kinds = [kind for kind in self._kinds if kind.visible]
         why = [self._why] if kinds or fixed else []
         folded = [*self._headed(self._live, rest), *why, *kinds, *self._headed(self._fixed, fixed)]
-        self.fold.put(pn.Column(*folded, sizing_mode="stretch_width", margin=0), len(rest) + len(kinds) + len(fixed))
+        self.fold.put(pn.Column(*folded, **WIDE), len(rest) + len(kinds) + len(fixed))
         self._column.objects = [self._legend, *self._headed(self._live, main), self.fold]
 
     def _headed(self, forms: list[ParameterForm], names: set[str]) -> list[Any]:

@@ -13,7 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.past_points import past_points
 from zoviz.runs.engine.start import usage_of_past
 from zoviz.views.common.buttons import text_button
-from zoviz.views.common.style import muted_html, note, update_changed
+from zoviz.views.common.style import WIDE, muted_html, note, update_changed
 
 _DOC = (
     "Points that you have evaluated already need not be paid for again: a table with columns x1, x2, ..., f, h1, h2, "
@@ -44,7 +44,7 @@ class PastPointsCard(pn.viewable.Viewer):
         self.field = pn.widgets.FileInput(label="Past points", accept=".csv,.parquet,.txt", description=_DOC, **look)
         self.away = text_button("Without past points", self.take_away, visible=False, margin=(2, 10))
         self.note = note("", margin=(2, 10, 6, 10), sizing_mode="stretch_width")
-        self._column = pn.Column(self.field, self.note, self.away, sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(self.field, self.note, self.away, **WIDE)
         self.field.param.watch(lambda _: self.read(), "value")
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -15,7 +15,7 @@ from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.solvers.base import Solver
 from zoviz.views.common.fold import Fold
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import details_html, muted_html, note, update_changed
+from zoviz.views.common.style import WIDE, details_html, muted_html, note, update_changed
 from zoviz.views.controls.about_problem import about_html
 from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.default_solver import default_solver
@@ -85,7 +85,7 @@ class Picker(pn.viewable.Viewer):
         # Its last line keeps clear of the next list's label, which floats above that list's border.
         self.about = note("", margin=(0, 10, 6, 10), sizing_mode="stretch_width")
         self.problem_fold = Fold("parameters and noise")
-        self.solver_panel = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.solver_panel = pn.Column(**WIDE)
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
@@ -102,7 +102,7 @@ class Picker(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         problem, solver = self._lists
         parts = (problem, self.about, self.problem_fold, solver, self.form, self.refused, self.others)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-picker"])
+        return pn.Column(*parts, **WIDE, css_classes=["zoviz-picker"])
 
     @property
     def problem(self) -> Problem:

@@ -13,7 +13,7 @@ import param
 from zoviz.core.types import Printed
 from zoviz.runs.run import Run
 from zoviz.views.common.small_fields import CheckBox
-from zoviz.views.common.style import section, update_changed
+from zoviz.views.common.style import WIDE, section, update_changed
 
 EVERY = 4
 """Refreshes of the page between two of what the run printed: once a second."""
@@ -64,7 +64,7 @@ class ProgramOutput(pn.viewable.Viewer):
             margin=0,
         )
         self._parts = [head, self.pane]
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(**WIDE)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column

@@ -20,7 +20,7 @@ from zoviz.views.common.buttons import text_button
 from zoviz.views.common.colours import AMBER, GREEN, GREY, RED, TONES
 from zoviz.views.common.connection import STATUS
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import update_changed
+from zoviz.views.common.style import WIDE, update_changed
 
 _COLOURS = dict.fromkeys(RunStatus, GREY) | {
     RunStatus.RUNNING: GREEN,
@@ -161,14 +161,12 @@ class StatusBar(pn.viewable.Viewer):
         self.counters.js_on_change("tags", CustomJS(args={"divs": list(self._divs)}, code=_REPLACE))
         self.message = ""
         line, below = (
-            pn.pane.Bokeh(div, stylesheets=[style], sizing_mode="stretch_width", margin=0)
+            pn.pane.Bokeh(div, stylesheets=[style], **WIDE)
             for div, style in zip(self._divs, (_LINE_STYLE, _BELOW_STYLE), strict=True)
         )
         line.margin = (0, 8)
         self._head = pn.Row(*beside, line, sizing_mode="stretch_width", margin=(7, 6, 6, 6), align="center")
-        self._column = pn.Column(
-            self._head, below, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-run-bar"]
-        )
+        self._column = pn.Column(self._head, below, **WIDE, css_classes=["zoviz-run-bar"])
         self._last = (0.0, 0.0)
         self._rate = 0.0
 

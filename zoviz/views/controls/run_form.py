@@ -11,7 +11,7 @@ from zoviz.problems.user.base import Simulation
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.views.common.style import update_changed
+from zoviz.views.common.style import WIDE, update_changed
 from zoviz.views.controls.first_look_card import FirstLookCard
 from zoviz.views.controls.past_points_card import PastPointsCard
 from zoviz.views.controls.picker import Picker
@@ -44,14 +44,13 @@ class RunForm(pn.viewable.Viewer):
         self.settings = RunSettings()
         self.settings_form = RunSettingsForm(self.settings)
         self.first_look, self.past_points = FirstLookCard(), PastPointsCard()
-        self.own = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.own = pn.Column(**WIDE)
         self.settings.suit(self.picker.problem)
         self.picker.param.watch(lambda _: self.settings.suit(self.picker.problem), "problem_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-        parameters = pn.Column(self.picker.solver_panel, self.settings_form, css_classes=["zoviz-parameters"], **look)
-        return pn.Column(self.picker, self.own, parameters, **look)
+        parameters = pn.Column(self.picker.solver_panel, self.settings_form, css_classes=["zoviz-parameters"], **WIDE)
+        return pn.Column(self.picker, self.own, parameters, **WIDE)
 
     def update(self, active: bool) -> None:
         """Show the first look and the field of past points; called at every refresh, with the document's lock."""

@@ -14,7 +14,7 @@ from zoviz.runs.engine import spec
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.fold import Fold
-from zoviz.views.common.style import section, update_changed
+from zoviz.views.common.style import WIDE, section, update_changed
 from zoviz.views.controls.default_solver import REPLICAS, SECONDS, default_settings
 from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
 
@@ -77,15 +77,14 @@ class RunSettingsForm(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         fields = self.fields
         pick = lambda *names: [fields[name] for name in names]  # noqa: E731
-        look: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
-        zeta = pn.Column(fields["zeta_samples"], visible=self._settings.param.draws_zeta, **look)
+        zeta = pn.Column(fields["zeta_samples"], visible=self._settings.param.draws_zeta, **WIDE)
         targets = pick(*TARGETS, "stop_at_targets")
         self.fold.put(
             pn.Column(
-                *pick("stop_when", "iterations", "samples"), zeta, section("Targets (first hits)"), *targets, **look
+                *pick("stop_when", "iterations", "samples"), zeta, section("Targets (first hits)"), *targets, **WIDE
             )
         )
-        return pn.Column(section("Run"), self._why, *pick("seconds", "calls", "replicas", "seed"), self.fold, **look)
+        return pn.Column(section("Run"), self._why, *pick("seconds", "calls", "replicas", "seed"), self.fold, **WIDE)
 
     @property
     def complaint(self) -> str:

@@ -18,7 +18,7 @@ from zoviz.diagnosis.observed_run import FORM
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import text_button
-from zoviz.views.common.style import muted_html, note, update_changed
+from zoviz.views.common.style import WIDE, muted_html, note, update_changed
 
 FIELD_WIDTH = 235
 """Of a setting beside the button, in pixels."""
@@ -128,7 +128,7 @@ class TaskControl(pn.viewable.Viewer, Generic[_Outcome]):
 
     def __panel__(self) -> pn.viewable.Viewable:
         row = pn.FlexBox(self.button, self.cancel_button, *self._fields, align_items="center", margin=0)
-        return pn.Column(row, self.note, sizing_mode="stretch_width", margin=0)
+        return pn.Column(row, self.note, **WIDE)
 
     @property
     def at_work(self) -> bool:

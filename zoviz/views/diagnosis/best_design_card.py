@@ -16,7 +16,7 @@ from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import DownloadButton
 from zoviz.views.common.figure_frame import EVERY
-from zoviz.views.common.style import COPY, muted_html, section, update_changed
+from zoviz.views.common.style import COPY, WIDE, muted_html, section, update_changed
 from zoviz.views.diagnosis.run_certainty import RunCertainty, Sureness
 
 UNSAID = Sureness(None)
@@ -130,8 +130,7 @@ class BestDesignCard(pn.viewable.Viewer):
             self._row,
             self.table,
             css_classes=["zoviz-best-design"],
-            sizing_mode="stretch_width",
-            margin=0,
+            **WIDE,
         )
 
     def __panel__(self) -> pn.viewable.Viewable:

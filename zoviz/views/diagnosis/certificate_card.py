@@ -10,7 +10,7 @@ import panel as pn
 from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of, known_certainty
 from zoviz.runs.run import Run
 from zoviz.views.common.parameter_row import ParameterRow
-from zoviz.views.common.style import section, update_changed
+from zoviz.views.common.style import WIDE, section, update_changed
 from zoviz.views.diagnosis.background_task import Offer, TaskControl
 
 _LINE = "<span style='font-size:14px;line-height:1.4'><b>Certificate of iteration {iteration:,}</b> {sentence}</span>"
@@ -42,7 +42,7 @@ class CertificateCard(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = section("Certificate: is this point stationary?")
-        return pn.Column(title, self.control, sizing_mode="stretch_width", margin=0)
+        return pn.Column(title, self.control, **WIDE)
 
     def _offer(self, run: Run) -> Offer[tuple[int, Certificate]]:
         certifier, iteration = self._certifier.clone(), run.progress.iteration

@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.evaluation.worker_log import WorkerTable
 from zoviz.runs.engine.columns import CALLS, CALLS_FOR
 from zoviz.runs.run_view import RunView
-from zoviz.views.common.style import muted_html, section, update_changed
+from zoviz.views.common.style import WIDE, muted_html, section, update_changed
 
 BARS_STYLE = """
 .bars {display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content; gap: 3px 8px;
@@ -73,7 +73,7 @@ class LedgerBars(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = section("Calls by purpose, per replica")
-        return pn.Column(title, self.pane, sizing_mode="stretch_width", margin=0)
+        return pn.Column(title, self.pane, **WIDE)
 
     def update(self, run: RunView | None) -> None:
         """Draw the newest row of a run's trace; called with the document's lock."""

@@ -25,7 +25,7 @@ from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.search_list import SearchList
 from zoviz.views.common.small_fields import CheckBox
-from zoviz.views.common.style import muted_html, note, section, update_changed
+from zoviz.views.common.style import WIDE, muted_html, note, section, update_changed
 from zoviz.views.diagnosis.background_task import Offer, TaskControl
 
 RADIUS = "estimator.smoothing_radius"
@@ -90,15 +90,15 @@ class MicroscopeCard(pn.viewable.Viewer):
         self._summary = note("", visible=False, sizing_mode="stretch_width")
         self._family = SearchList.of_room(self.param.curve, 220)
         self._family.visible = False
-        self._figure = pn.pane.Bokeh(self._make(), sizing_mode="stretch_width", margin=0)
+        self._figure = pn.pane.Bokeh(self._make(), **WIDE)
         # Without the figure as long as its ranges have nothing to follow.
-        self.plot = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
+        self.plot = pn.Column(visible=False, **WIDE)
         self.param.watch(lambda _: self._outdate(), "curve")
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = section("Microscope: is the estimate good at this radius?")
         row = pn.FlexBox(self.use_button, self._family, align_items="center", margin=0)
-        return pn.Column(title, self.control, self._summary, row, sizing_mode="stretch_width", margin=0)
+        return pn.Column(title, self.control, self._summary, row, **WIDE)
 
     def _outdate(self) -> None:
         """Have the next refresh at the run draw: a widget's handler may lack the document's lock."""

@@ -12,7 +12,7 @@ from zoviz.diagnosis.trial import Trial, try_remedies
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import section, update_changed
+from zoviz.views.common.style import WIDE, section, update_changed
 from zoviz.views.diagnosis.background_task import Offer, TaskControl
 
 
@@ -43,7 +43,7 @@ class RemedyCard(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = section("Remedies: what may mend this run?")
-        return pn.Column(title, self.control, self.outcomes, self.use, sizing_mode="stretch_width", margin=0)
+        return pn.Column(title, self.control, self.outcomes, self.use, **WIDE)
 
     def _offer(self, run: Run) -> Offer[Trial]:
         judged = self._controller.verdict(run)

@@ -16,7 +16,7 @@ from zoviz.studies.live import Live
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import note, update_changed
+from zoviz.views.common.style import WIDE, note, update_changed
 from zoviz.views.experiments.cards import Cards, cards_html
 from zoviz.views.experiments.overview import STATES, Overview, Record, read_overview
 from zoviz.views.experiments.sheet import ExperimentSheet
@@ -82,17 +82,15 @@ class ExperimentsPage(pn.viewable.Viewer):
         self._waiting = note(_READING)
         filters = [SearchList.of_room(one, 200) for one in (self.param.paper, self.param.state)]
         head = pn.pane.HTML(f"<div style='font-size:14px'>{_HEAD}</div>", sizing_mode="stretch_width", margin=(6, 14))
-        self._list = pn.Column(
-            head, pn.Row(*filters, margin=0), self._waiting, self.cards, sizing_mode="stretch_width", margin=0
-        )
+        self._list = pn.Column(head, pn.Row(*filters, margin=0), self._waiting, self.cards, **WIDE)
         back = text_button("← All experiments", self.close, margin=(6, 10))
-        self._sheet_place = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._one = pn.Column(back, self._sheet_place, sizing_mode="stretch_width", margin=0, visible=False)
+        self._sheet_place = pn.Column(**WIDE)
+        self._one = pn.Column(back, self._sheet_place, **WIDE, visible=False)
         self.param.watch(lambda *_: self._show_cards(), ["paper", "state"])
         self.param.watch(lambda _: self._show_sheet(), "experiment")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self._list, self._one, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self._list, self._one, **WIDE)
 
     def close(self) -> None:
         """Go back from a sheet to the cards."""

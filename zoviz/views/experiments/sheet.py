@@ -14,7 +14,7 @@ from zoviz.studies.live import Live
 from zoviz.studies.reports import sentences
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import Grid, note, scrolling_html, section, update_changed
+from zoviz.views.common.style import WIDE, Grid, note, scrolling_html, section, update_changed
 from zoviz.views.experiments.figures import PanelFigure
 from zoviz.views.experiments.overview import NOT_RECORDED, Record
 from zoviz.views.experiments.words import TABLE_STYLE, VERDICT_STYLE, claims_html, states_html, table_html
@@ -73,12 +73,12 @@ class ExperimentSheet(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         parts: list[Any] = [self._head(), self._buttons()]
         if self.figures:
-            panes = [pn.pane.Bokeh(one.figure, sizing_mode="stretch_width", margin=0) for one in self.figures]
+            panes = [pn.pane.Bokeh(one.figure, **WIDE) for one in self.figures]
             grid = Grid(*panes, sizing_mode="stretch_width", margin=(4, 10))
             select = SearchList.of_room(self.param.curve, 420)
             parts += [grid, note(_CURVES), select, self.picked, self._offers]
         parts += [self._table(text, f"Table {number}") for number, text in enumerate(self._texts(), 1)]
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        return pn.Column(*parts, **WIDE)
 
     def _head(self) -> pn.pane.HTML:
         """Return title, verdicts, and what is printed and was measured."""
@@ -107,7 +107,7 @@ class ExperimentSheet(pn.viewable.Viewer):
             pn.FlexBox(*buttons, margin=(0, 6)),
             *(note(html.escape(text)) for text in notes),
         ]
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        return pn.Column(*parts, **WIDE)
 
     def _button(self, live: Live, first: bool = False) -> pn.widgets.Button:
         barred = bool(self._refusal(live))

@@ -8,11 +8,11 @@ import panel as pn
 from IPython.display import DisplayHandle, display
 
 from zoviz.views.app.process import configure_process
+from zoviz.views.common.style import WIDE
 from zoviz.views.notebook.page_thread import page_thread
 from zoviz.views.upstream.panel import OrderedColumn
 
 View: TypeAlias = pn.viewable.Viewable | pn.viewable.Viewer
-LOOK: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
 def load() -> None:
@@ -59,7 +59,7 @@ def _bundle(view: View, text: str) -> tuple[dict[str, Any], dict[str, Any]]:
     def render() -> tuple[dict[str, Any], dict[str, Any]]:
         # Else Panel opens a place for printed output, in whatever cell is executed at this moment.
         with pn.config.set(console_output="disable"):
-            return OrderedColumn(view, handle=thread.soon, **LOOK)._repr_mimebundle_()
+            return OrderedColumn(view, handle=thread.soon, **WIDE)._repr_mimebundle_()
 
     data, metadata = thread.do(render)
     return {**data, "text/html": _closed(data["text/html"]), "text/plain": text}, metadata

@@ -20,9 +20,10 @@ from zoviz.solvers.base import Solver
 from zoviz.studies.study import Study
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.shown_runs import ShownRuns
+from zoviz.views.common.style import WIDE
 from zoviz.views.controls.about_problem import equation, facts, sentence, source
 from zoviz.views.controls.parameter_forms import SolverForm
-from zoviz.views.notebook.cells import LOOK, load, put, replace
+from zoviz.views.notebook.cells import load, put, replace
 from zoviz.views.notebook.live_run import PERIOD, EndedRun, LiveRun, shown_alone
 from zoviz.views.notebook.page_thread import page_thread
 from zoviz.views.notebook.tables import result_html, study_html, trial_html
@@ -75,7 +76,7 @@ def _ended(run: RunView, shown: ShownRuns) -> pn.Column:
         outcome = result_html(run.result)
     except ValueError as error:  # it has no iterate yet
         outcome = str(error)
-    return pn.Column(pn.pane.HTML(outcome, sizing_mode="stretch_width"), board, **LOOK)
+    return pn.Column(pn.pane.HTML(outcome, sizing_mode="stretch_width"), board, **WIDE)
 
 
 @show.register
@@ -85,7 +86,7 @@ def _(result: Result) -> None:
     def view() -> pn.Column:
         parts: list[Any] = [pn.pane.HTML(result_html(result), sizing_mode="stretch_width")]
         parts += [pn.pane.HoloViews(course(result.trace))] if len(result.trace) > 1 else []
-        return pn.Column(*parts, **LOOK)
+        return pn.Column(*parts, **WIDE)
 
     load()
     put(page_thread().do(view), repr(result))
@@ -109,7 +110,7 @@ def _tried(trial: Trial) -> pn.Column:
         shown.put(run)
     for key in list(shown.runs):
         shown.reveal(key, visible=True)
-    return pn.Column(pn.pane.HTML(trial_html(trial), sizing_mode="stretch_width"), EndedRun(shown), **LOOK)
+    return pn.Column(pn.pane.HTML(trial_html(trial), sizing_mode="stretch_width"), EndedRun(shown), **WIDE)
 
 
 @show.register

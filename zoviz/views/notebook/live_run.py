@@ -14,7 +14,7 @@ from zoviz.solvers.base import Solver
 from zoviz.views.common.design import in_cell
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRuns
-from zoviz.views.common.style import section
+from zoviz.views.common.style import WIDE, section
 from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.parameter_forms import SolverForm
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
@@ -23,7 +23,6 @@ from zoviz.views.plots.board import Board
 
 PERIOD = 0.25
 """Seconds between two refreshes."""
-LOOK: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
 class _ThisRun:
@@ -73,8 +72,8 @@ class LiveRun(pn.viewable.Viewer):
             self._board.beside(picture)
         controls = self._board.controls()
         fields = pn.Column(section("Parameters"), self._form, width=330, max_height=700, scroll="y-auto", margin=0)
-        plots = pn.Column(controls, self._board, **LOOK)
-        self._column = in_cell(self._status, pn.Row(fields, plots, **LOOK))
+        plots = pn.Column(controls, self._board, **WIDE)
+        self._column = in_cell(self._status, pn.Row(fields, plots, **WIDE))
         if run.active:
             self.refresh()  # before it is in a cell: what it changes there is sent one by one
 

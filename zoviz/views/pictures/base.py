@@ -19,7 +19,7 @@ from zoviz.runs.run import Run
 from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure, subtitle
-from zoviz.views.common.style import batched_changes, update_changed
+from zoviz.views.common.style import WIDE, batched_changes, update_changed
 from zoviz.views.pictures.scrubber import ROOM, PathScrubber
 
 
@@ -140,7 +140,7 @@ class PictureCard(pn.viewable.Viewer):
         self._part = part
         self._pictures: dict[type[Picture], Picture] = {}
         self._scrubbers: dict[type[Picture], PathScrubber] = {}
-        self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(visible=False, **WIDE)
         self._run: Run | None = None
         self._subject: Problem | Solver | None = None
         self._kind: type[Picture] | None = None  # of the picture on the page
@@ -235,12 +235,11 @@ class PictureCard(pn.viewable.Viewer):
         self._kind = kind
         if kind is not None and kind not in self._panes:
             self._draw(self._run)
-            style = {"sizing_mode": "stretch_width", "margin": 0}
             # In a column of its own: a figure shows itself whatever its pane says.
             picture = self._pictures[kind]
-            views = (picture.controls(), pn.pane.Bokeh(picture.figure, **style), self._scrubbers.get(kind))
+            views = (picture.controls(), pn.pane.Bokeh(picture.figure, **WIDE), self._scrubbers.get(kind))
             parts = [view for view in views if view is not None]
-            self._panes[kind] = pn.Column(*parts, **style)
+            self._panes[kind] = pn.Column(*parts, **WIDE)
             # At once: else a change of the new widgets may reach the browser before the message that they come with.
             with batched_changes(pn.state.curdoc):
                 self._column.append(self._panes[kind])

@@ -13,11 +13,7 @@ from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_S
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.small_fields import CheckBox
-from zoviz.views.common.style import (
-    Grid,
-    batched_changes,
-    update_changed,
-)
+from zoviz.views.common.style import WIDE, Grid, batched_changes, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle, every_plot
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS, STEERING, steering_marks
 from zoviz.views.plots.line_data import BANDS, AxisScales, ZeroStrip, axis_values, lane, strip_for
@@ -33,7 +29,6 @@ label {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path:
 select.bk-input {height: 30px; min-height: 30px; padding: 0 24px 0 8px; font-size: 13px}
 """
 """Of a list whose label is read out and not seen."""
-_WHOLE: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 WIDTH = 1.6
 """Of a run's first line on a plot, in pixels."""
 
@@ -98,7 +93,7 @@ class Board(pn.viewable.Viewer):
         self._columns: dict[PlotView, pn.viewable.Viewable] = {}
         self._visible: list[PlotView] = []
         self._others: list[tuple[pn.viewable.Viewable | pn.viewable.Viewer, str]] = []
-        self._grid, self._tools = Grid(**_WHOLE), PlotTools()
+        self._grid, self._tools = Grid(**WIDE), PlotTools()
         self._stale_figures = self._stale_lines = False
         self._axes: pn.widgets.RadioButtonGroup | None = None
         self.param.watch(lambda *_: self._outdate(figures=True), ["log_x", "log_y"])
@@ -137,10 +132,10 @@ class Board(pn.viewable.Viewer):
     def _cell(self, view: PlotView) -> pn.viewable.Viewable:
         """Return the place of a plot, a column where something stands below it."""
         if view not in self._panes:
-            self._panes[view] = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
+            self._panes[view] = pn.pane.Bokeh(None, **WIDE)
         if view not in self._columns:
             under = [other for other, below in self._others if below == type(view).__name__]
-            self._columns[view] = pn.Column(self._panes[view], *under, **_WHOLE) if under else self._panes[view]
+            self._columns[view] = pn.Column(self._panes[view], *under, **WIDE) if under else self._panes[view]
         update_changed(self._panes[view], object=view.figure)
         return self._columns[view]
 

@@ -15,7 +15,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.views.common.figure_frame import EVERY, empty_figure
-from zoviz.views.common.style import batched_changes, update_changed
+from zoviz.views.common.style import WIDE, batched_changes, update_changed
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.line_data import axis_values
 from zoviz.views.plots.shared_models import SharedModels
@@ -79,7 +79,7 @@ class ConstraintRails(pn.viewable.Viewer):
         self._board = board
         self._drawn_on: tuple[str, SharedModels | None] = ("", None)
         self.image = ColumnDataSource({"value": [np.full((1, 1), np.nan)], "x": [0.0], "w": [1.0], "h": [1.0]})
-        self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(visible=False, **WIDE)
         self._figure: Any = None
         self._run: Run | None = None
         self._problem: Problem | None = None
@@ -141,7 +141,7 @@ class ConstraintRails(pn.viewable.Viewer):
         with batched_changes(pn.state.curdoc if anew else None):
             if anew:
                 self._figure = self._make(shared)
-                self._column[:] = [pn.pane.Bokeh(self._figure, sizing_mode="stretch_width", margin=0)]
+                self._column[:] = [pn.pane.Bokeh(self._figure, **WIDE)]
             self._drawn_on = (axis, shared)
             self.image.data = {"value": [strips], "x": [x[0]], "w": [x[-1] - x[0]], "h": [float(len(strips))]}
             self._figure.y_range.update(start=len(strips) + 0.5, end=0.5)

@@ -18,7 +18,7 @@ from zoviz.runs.storage.queries import Record
 from zoviz.views.common.buttons import DownloadButton, text_button
 from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
-from zoviz.views.common.style import muted_html, note, update_changed
+from zoviz.views.common.style import WIDE, muted_html, note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
 from zoviz.views.stored.table import StoredRunsTable
 
@@ -82,7 +82,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         buttons = [button for name, button in self.buttons.items() if name != "fork"]
         actions = pn.FlexBox(*buttons, *self._exports.values(), align_items="center")
         parts = (self.hint, self.table, actions, self._sign, self._detail, self.fork, note(_HINT))
-        column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        column = pn.Column(*parts, **WIDE)
         self.table.read()
         return column
 

@@ -19,7 +19,7 @@ from zoviz.solvers.base import Solver
 from zoviz.views.common.buttons import text_button
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.search_list import SearchList
-from zoviz.views.common.style import muted_html, note, update_changed
+from zoviz.views.common.style import WIDE, muted_html, note, update_changed
 from zoviz.views.stored.grid_keys import FOCUS_RING, GridKeys
 from zoviz.views.stored.summary import Summaries, Summary
 from zoviz.views.upstream.panel import changes_wait
@@ -158,7 +158,7 @@ class StoredRunsTable(pn.viewable.Viewer):
         names: dict[str, Any] = {"title": "Stored runs", "key": "run", "spoken": _SPOKEN, "edited": list(_EDITED)}
         self._keys = GridKeys(self._enter, table=_CLASS, **names)
         self._keys.param.watch(lambda _: self._tell_where(), "drawn")
-        return pn.Column(bar, self.tabulator, self._keys, sizing_mode="stretch_width", margin=0)
+        return pn.Column(bar, self.tabulator, self._keys, **WIDE)
 
     def make_room(self, needed: bool) -> None:
         """Be lower where a run's details are to be in sight below the list."""
