@@ -20,8 +20,7 @@ Maker = Callable[[], "bytes | Future[bytes]"]
 
 def text_button(label: str, command: Callable[[], None], *, first: bool = False, **look: Any) -> pn.widgets.Button:
     """Return a button that does something; ``first`` is the one that a person most likely wants."""
-    kind = "primary" if first else "default"
-    button = pn.widgets.Button(label=label, color=kind, **{"margin": (4, 4), **look})
+    button = pn.widgets.Button(label=label, **{"color": "primary" if first else "default", "margin": (4, 4), **look})
     button.on_click(lambda _: command())
     return button
 

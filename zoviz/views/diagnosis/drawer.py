@@ -84,7 +84,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         named = [] if run is None else self._controller.remedies(run)
         offered = any(one.changes or one.afresh for one in named)
         if offered and self.remedy_button is None:
-            self.remedy_button = text_button("Remedies", self._open, margin=(0, 3))
+            self.remedy_button = text_button("Remedies", lambda: update_changed(self, open=True), margin=(0, 3))
             put(self.remedy_button)
         if self.remedy_button is not None:
             update_changed(self.remedy_button, visible=offered)
@@ -119,17 +119,12 @@ class DiagnosisDrawer(pn.viewable.Viewer):
             return
         with batched_changes(pn.state.curdoc):
             if not self._column.objects:
-                close = pn.widgets.Button(label="Close Diagnosis", color="light", margin=0)
-                close.on_click(self._close_by_hand)
+                close = text_button(
+                    "Close Diagnosis", lambda: update_changed(self, open=False), color="light", margin=0
+                )
                 cards = self.remedies, self.certificate, self.ledger, self.microscope, self.microscope.plot
                 self._column.objects = [close, *cards]
             update_changed(self._column, visible=self.open)
-
-    def _open(self) -> None:
-        self.open = True
-
-    def _close_by_hand(self, _: object) -> None:
-        self.open = False
 
     def close(self) -> None:
         """Call off what is at work, with the page's session."""
