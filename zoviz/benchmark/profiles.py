@@ -49,6 +49,12 @@ class Profile(NamedTuple):
         """Return the shares (s, len(x)) at places."""
         return np.stack([_share(steps, shares, np.asarray(x)) for steps, shares in zip(self.x, self.y, strict=True)])
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Ends of a logarithmic axis: a little beyond the least and the largest cost above 0."""
+        finite = self.cost[np.isfinite(self.cost) & (self.cost > 0.0)]
+        return (0.9 * float(finite.min()), 1.1 * float(finite.max())) if finite.size else (0.1, 10.0)
+
     def runs_at(self, solver: str, x: float) -> list[tuple[str, int]]:
         """Return the problems and replicas whose run makes the solver's step at a place."""
         own = self.cost[:, self.solvers.index(solver)]
@@ -108,11 +114,10 @@ def band(
     profile: Profile,
     x: Array,
     generator: np.random.Generator,
-    coverage: float = 0.9,
     resamples: int = _RESAMPLES,
     within: bool = True,
 ) -> tuple[Array, Array]:
-    """Return the lower and upper ends (s, len(x)) of a band around a profile, by the bootstrap.
+    """Return the lower and upper ends (s, len(x)) of a band of 90 % around a profile, by the bootstrap.
 
     Problems are drawn with replacement, and replicas within each.
 
@@ -122,8 +127,6 @@ def band(
     x : Array
         Places.
     generator : numpy.random.Generator
-    coverage : float
-        Of the band at each place.
     resamples : int
     within : bool
         Draw the replicas of a problem, too; else the problem counts with all of them, as where they are no runs.
@@ -133,17 +136,16 @@ def band(
         own = np.sort(profile.cost, axis=2)
         counts = np.stack([[np.searchsorted(one, x, side="right") for one in each] for each in own])  # (p, s, len(x))
         drawn = generator.multinomial(p, np.full(p, 1.0 / p), size=resamples) / p
-        return _ends((drawn @ (counts / r).reshape(p, -1)).reshape(resamples, s, -1), coverage)
+        return _ends((drawn @ (counts / r).reshape(p, -1)).reshape(resamples, s, -1))
     solved = profile.cost[..., None] <= np.asarray(x)  # (p, s, r, len(x))
     # How often each run is drawn: as often as its problem in the mean, spread evenly over the problem's replicas.
     drawn = generator.multinomial(p, np.full(p, 1.0 / p), size=resamples)
     weights = generator.multinomial(drawn * r, np.full(r, 1.0 / r)) / (p * r)  # (resamples, p, r)
     flat = np.moveaxis(solved, 1, 2).reshape(p * r, -1).astype(float)
-    return _ends((weights.reshape(resamples, p * r) @ flat).reshape(resamples, s, -1), coverage)
+    return _ends((weights.reshape(resamples, p * r) @ flat).reshape(resamples, s, -1))
 
 
-def _ends(shares: Array, coverage: float) -> tuple[Array, Array]:
-    """Return the quantiles (s, len(x)) of shares (resamples, s, len(x)) between which a part of them lies."""
-    tail = (1.0 - coverage) / 2.0
-    lower, upper = np.quantile(shares, [tail, 1.0 - tail], axis=0)
+def _ends(shares: Array) -> tuple[Array, Array]:
+    """Return the quantiles (s, len(x)) of shares (resamples, s, len(x)) between which nine of ten of them lie."""
+    lower, upper = np.quantile(shares, [0.05, 0.95], axis=0)
     return lower, upper

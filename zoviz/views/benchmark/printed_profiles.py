@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from zoviz.benchmark.profiles import Profile, staircase
 from zoviz.views.benchmark.profile_plots import CURVES
 from zoviz.views.plots.paper_figure import DASHES, INKS, PaperFigure
@@ -40,10 +38,8 @@ def draw_profile(axes: Any, profile: Profile, x_label: str) -> None:
     """Draw the curves of a profile on Matplotlib's axes."""
     from matplotlib.ticker import LogFormatter
 
-    finite = profile.cost[np.isfinite(profile.cost) & (profile.cost > 0.0)]
-    left, right = (0.97 * float(finite.min()), 1.1 * float(finite.max())) if finite.size else (0.1, 10.0)
     for s, solver in enumerate(profile.solvers):
-        x, y = staircase(profile.x[s], profile.y[s], left, right)
+        x, y = staircase(profile.x[s], profile.y[s], *profile.ends)
         axes.plot(x, y, label=solver, color=INKS[s % len(INKS)], linestyle=DASHES[s % len(DASHES)])
     axes.set(xscale="log", xlabel=x_label, ylim=(-0.03, 1.03))
     for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):

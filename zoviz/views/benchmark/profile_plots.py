@@ -91,16 +91,17 @@ class ProfilePlot:
         self._profile = profile
         data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "dash": [], "solver": []}
         if profile is not None:
-            left, right = self._ends(profile)
+            (left, right), solvers = profile.ends, range(len(profile.solvers))
             if self.figure.x_range.reset_end != right or self.figure.x_range.reset_start != left:  # else a zoom is lost
                 self.figure.x_range.update(reset_start=left, reset_end=right, start=left, end=right)
-            for s, solver in enumerate(profile.solvers):
-                x, y = staircase(profile.x[s], profile.y[s], left, right)
-                data["xs"].append(x)
-                data["ys"].append(y)
-                data["colour"].append(PALETTE[s % len(PALETTE)])
-                data["dash"].append(_DASHES[s % len(_DASHES)])
-                data["solver"].append(solver)
+            lines = [staircase(profile.x[s], profile.y[s], left, right) for s in solvers]
+            data = {
+                "xs": [x for x, _ in lines],
+                "ys": [y for _, y in lines],
+                "colour": [PALETTE[s % len(PALETTE)] for s in solvers],
+                "dash": [_DASHES[s % len(_DASHES)] for s in solvers],
+                "solver": list(profile.solvers),
+            }
         self.lines.data = data
         self.bands.data = {"xs": [], "ys": [], "colour": []}
 
@@ -108,7 +109,7 @@ class ProfilePlot:
         """Draw the bands of the profile, of 90 %, by the bootstrap over problems and replicas."""
         if self._profile is None:
             return
-        x = np.geomspace(*self._ends(self._profile), _PLACES)
+        x = np.geomspace(*self._profile.ends, _PLACES)
         lower, upper = band(self._profile, x, np.random.default_rng(_SEED), within=self._within)
         solvers = range(len(self._profile.solvers))
         self.bands.data = {
@@ -116,11 +117,6 @@ class ProfilePlot:
             "ys": [np.concatenate([lower[s], upper[s][::-1]]) for s in solvers],
             "colour": [PALETTE[s % len(PALETTE)] for s in solvers],
         }
-
-    def _ends(self, profile: Profile) -> tuple[float, float]:
-        """Return the ends of the axis: a little beyond the least and the largest cost above 0."""
-        finite = profile.cost[np.isfinite(profile.cost) & (profile.cost > 0.0)]
-        return (0.9 * float(finite.min()), 1.1 * float(finite.max())) if finite.size else (0.1, 10.0)
 
     def tapped(self, event: Tap) -> None:
         """Have the runs picked that make the step next to the pointer."""
