@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
@@ -44,8 +45,7 @@ def show(thing: Any) -> None:
 @show.register
 def _(run: Run) -> None:
     if run.worker is not None and not run.active:
-        load()
-        put(page_thread().do(lambda: _ended(run, shown_alone(run))), repr(run))
+        _put(lambda: _ended(run, shown_alone(run)), repr(run))
         return
     load()
     thread = page_thread()
@@ -65,8 +65,13 @@ def _(run: Run) -> None:
 
 @show.register
 def _(run: StoredRun) -> None:
+    _put(lambda: _ended(run, shown_alone(run)), repr(run))
+
+
+def _put(make: Callable[[], pn.viewable.Viewable], text: str) -> None:
+    """Show what the thread of cells makes; ``text`` where a front end has no HTML."""
     load()
-    put(page_thread().do(lambda: _ended(run, shown_alone(run))), repr(run))
+    put(page_thread().do(make), text)
 
 
 def _ended(run: RunView, shown: ShownRuns) -> pn.Column:
@@ -88,8 +93,7 @@ def _(result: Result) -> None:
         parts += [pn.pane.HoloViews(course(result.trace))] if len(result.trace) > 1 else []
         return pn.Column(*parts, **WIDE)
 
-    load()
-    put(page_thread().do(view), repr(result))
+    _put(view, repr(result))
 
 
 @show.register
@@ -99,8 +103,7 @@ def _(study: Study) -> None:
 
 @show.register
 def _(trial: Trial) -> None:
-    load()
-    put(page_thread().do(lambda: _tried(trial)), str(trial))
+    _put(lambda: _tried(trial), str(trial))
 
 
 def _tried(trial: Trial) -> pn.Column:
@@ -123,8 +126,7 @@ def _(problem: Problem) -> None:
     kind = Picture.of(problem)
     # One that can be drawn of a point by itself, without a run.
     if kind is not None and kind.follows_path() and kind.follows == "x" and not kind.slow:
-        load()
-        put(page_thread().do(lambda: _drawn(kind(), problem)), repr(problem))
+        _put(lambda: _drawn(kind(), problem), repr(problem))
 
 
 def _drawn(picture: Picture, problem: Problem) -> pn.pane.Bokeh:
@@ -138,8 +140,7 @@ def _drawn(picture: Picture, problem: Problem) -> pn.pane.Bokeh:
 @show.register
 def _(solver: Solver) -> None:
     _describe(solver, "")
-    load()
-    put(page_thread().do(lambda: pn.Column(SolverForm(solver), width=420)), repr(solver))
+    _put(lambda: pn.Column(SolverForm(solver), width=420), repr(solver))
 
 
 def _describe(subject: Problem | Solver, known: str) -> None:
