@@ -9,4 +9,4 @@ import sys
 from zoviz.views.app.dashboard import dashboard
 from zoviz.views.app.server import shared_store
 
-dashboard(problem=sys.argv[1] if len(sys.argv) > 1 else None, store=shared_store(None)).servable()
+dashboard(problem=sys.argv[1] if len(sys.argv) > 1 else None, store=shared_store()).servable()

@@ -17,7 +17,7 @@ from zoviz.views.app.server import shared_store  # noqa: E402
 
 shared = "shared" in sys.argv
 probe = pn.state.as_cached("probe", Probe, report=Path(sys.argv[1]), shared=shared)
-page = dashboard(store=shared_store(None) if "kept" in sys.argv else None)
+page = dashboard(store=shared_store() if "kept" in sys.argv else None)
 probe.pages.add(page)
 pn.state.on_session_destroyed(probe.leave)
 if shared:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
+
+_FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -19,7 +22,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, *, examples: str = "", description: str = "", **options: Any) -> None:
         about = f"{description}\n\nexamples:\n{examples}" if examples else description
-        super().__init__(description=about, formatter_class=_Format, **options)
+        super().__init__(description=about, formatter_class=_FORMAT, **options)
         self._all = self.add_argument("--help-all", action=_HelpAll, nargs=0, help=argparse.SUPPRESS)
         self._rare: list[tuple[argparse.Action, str]] = []
 
@@ -63,11 +66,6 @@ class RareGroup:
         action = self._group.add_argument(*names, help=argparse.SUPPRESS, **options)
         self._hidden.append((action, text))
         return action
-
-
-class _Format(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30)
 
 
 class _HelpAll(argparse.Action):

@@ -17,15 +17,12 @@ from zoviz.views.app.process import configure_process, show_error
 from zoviz.views.upstream.panel import drop_views_with_session
 
 
-def shared_store(url: str | None) -> Store | None:
-    """Open the process's store at a URL, once; None, with a sentence in the log, where that fails.
+def shared_store() -> Store | None:
+    """Open the process's store, once; None, with a sentence in the log, where that fails.
 
-    Parameters
-    ----------
-    url : str, optional
-        Default: what the environment variable ZOVIZ_STORE names, else ``sqlite:///zoviz.db``; "none" keeps nothing.
+    It is that which the environment variable ZOVIZ_STORE names, else ``sqlite:///zoviz.db``; "none" keeps nothing.
     """
-    url = url or defaults.store_url()
+    url = defaults.store_url()
     if url == "none":
         return None
     try:

@@ -197,6 +197,9 @@ class SharedModels:
         self.log_ticker = log_ticker()
         self.log_formatter = CustomJSTickFormatter(code=_POWERS)
         self._glyphs: dict[str, Glyph] = {}
+        self._handles: Any = BoxZoomTool().overlay.handles  # which each box would have for itself
+        self._reader = CustomJSHover(args={"back": _BACK}, code=_READ)
+        self._whole = sources.make({"low": [0.0], "high": [1.0]})
 
     def pick(self, event: DoubleTap) -> None:
         """Record the place of a double click on a plot."""
@@ -226,18 +229,6 @@ class SharedModels:
     def wheel(self) -> WheelZoomTool:
         """A tool that zooms all figures along x; without the key the wheel scrolls the page."""
         return WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
-
-    @cached_property
-    def _handles(self) -> Any:
-        return BoxZoomTool().overlay.handles  # which each box would have for itself
-
-    @cached_property
-    def _reader(self) -> CustomJSHover:
-        return CustomJSHover(args={"back": _BACK}, code=_READ)
-
-    @cached_property
-    def _whole(self) -> ColumnDataSource:
-        return self.sources.make({"low": [0.0], "high": [1.0]})
 
     def tools(self) -> tuple[list[Tool], GlyphRenderer]:
         """Return the tools of one figure with lines, and an area of the whole frame, not seen, which one of them reads.

@@ -26,12 +26,12 @@ class DocumentThread:
 
     async def do(self, work: Callable[[], _Result]) -> _Result:
         """Have the thread do work, with runs at rest, and return what it returns or raise what it raises."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, self._at_rest, work)
 
-    @staticmethod
-    def _at_rest(work: Callable[[], _Result]) -> _Result:
-        with RESTS:
-            return work()
+        def at_rest() -> _Result:
+            with RESTS:
+                return work()
+
+        return await asyncio.get_running_loop().run_in_executor(self._executor, at_rest)
 
 
 def use_document_thread() -> None:

@@ -307,7 +307,7 @@ def _frame(records: Sequence[tuple[Record, Summary | None]]) -> pd.DataFrame:
     rows = []
     for one, summary in records:
         more = Summary(math.nan, "…", "") if summary is None else summary
-        cells = {
+        row = {
             "run": _short(one),
             "label": one.label,
             "problem": titles.get(one.problem, one.problem),
@@ -323,5 +323,5 @@ def _frame(records: Sequence[tuple[Record, Summary | None]]) -> pd.DataFrame:
             "begun": _begun(one.created),
             "parameters": more.parameters,
         }
-        rows.append([cells[name] for name in _COLUMNS])
+        rows.append(row)
     return pd.DataFrame(rows, columns=list(_COLUMNS))

@@ -10,18 +10,19 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, Gramacy
 from zoviz.solvers import SCBO, ZOSQP, ConstrainedEI
+from zoviz.solvers.bayesian.model_slice import ModelSlice
 from zoviz.views.pictures.base import Picture
-from zoviz.views.pictures.solvers.surrogate_slice import Drawing, SurrogateSlice, scaled
+from zoviz.views.pictures.solvers.surrogate_slice import SurrogateSlice, scaled
 
 pytest.importorskip("botorch", reason='python -m pip install "zoviz[bo]"')
 
 
-def drawn(run: Run, picture: SurrogateSlice) -> Drawing:
+def drawn(run: Run, picture: SurrogateSlice) -> ModelSlice | None:
     newest = picture.data(run)
     assert newest is not None
     drawing = picture.prepare(run.initial.solver.clone(), newest[1])
     picture.update(run.initial.solver, drawing)
-    return drawing
+    return drawing[0]
 
 
 def made(problem: object, calls: int) -> Run:
@@ -38,17 +39,17 @@ def test_it_is_the_picture_of_bayesian_methods_alone() -> None:
 
 def test_the_first_design_has_words_only_and_a_model_a_band_and_two_points() -> None:
     picture = SurrogateSlice()
-    assert drawn(made(Gramacy(), 3), picture).model is None
+    assert drawn(made(Gramacy(), 3), picture) is None
     assert "first design" in picture.figure.title.text and not picture.incumbent.visible
     run = made(Gramacy(), 7)
-    drawing = drawn(run, picture)
+    model = drawn(run, picture)
     curves = picture.curves.data
-    np.testing.assert_allclose(curves["high"] - curves["low"], 4.0 * drawing.model.deviation)
+    np.testing.assert_allclose(curves["high"] - curves["low"], 4.0 * model.deviation)
     assert (picture.incumbent.location, picture.following.location) == (0.0, 1.0)
     assert picture.incumbent.visible and "Surrogate of 7: f " in picture.figure.title.text
     picture.along = 9
     assert picture.data(run)[0] != (run.progress.iteration, 0, 0)
-    assert drawn(run, picture).model.variable == 1, "a number too high means the last"
+    assert drawn(run, picture).variable == 1, "a number too high means the last"
     assert picture.figure.xaxis[0].axis_label.startswith("x2")
 
 

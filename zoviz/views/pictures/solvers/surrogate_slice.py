@@ -37,14 +37,6 @@ class Request(NamedTuple):
     size: float
 
 
-class Drawing(NamedTuple):
-    """A slice, None in the first design; and f's level and size."""
-
-    model: ModelSlice | None
-    level: float
-    size: float
-
-
 def scaled(score: Array) -> Array:
     """Return an acquisition (q,) scaled to [0, 1] by its range, at most ``_DEPTH`` below the largest; NaN for none."""
     finite = score[np.isfinite(score)]
@@ -114,21 +106,20 @@ class SurrogateSlice(Picture):
         key = run.progress.iteration, len(run.journal), self.along
         return key, Request(run.state, tolerance, variable, level, size)
 
-    def prepare(self, subject: Any, data: Request) -> Drawing:
-        """Predict along the line."""
-        model = model_slice(subject, data.state, data.tolerance, data.variable)
-        return Drawing(model, data.level, data.size)
+    def prepare(self, subject: Any, data: Request) -> tuple[ModelSlice | None, float, float]:
+        """Predict along the line: return a slice, None in the first design, and f's level and size."""
+        return model_slice(subject, data.state, data.tolerance, data.variable), data.level, data.size
 
-    def update(self, subject: Any, data: Drawing) -> None:
+    def update(self, subject: Any, data: tuple[ModelSlice | None, float, float]) -> None:
         """Draw a slice; nothing but a word while the first design is being evaluated."""
         fig: Any = self.figure
-        one = data.model
+        one, level, size = data
         self.incumbent.visible = self.following.visible = one is not None
         if one is None:
             self.curves.data = {name: [] for name in self.curves.data}
             fig.title.text = f"{self.title}: none yet, in the first design"
             return
-        mean, deviation = data.level + data.size * one.mean, data.size * one.deviation
+        mean, deviation = level + size * one.mean, size * one.deviation
         self.curves.data = {
             "x": one.places,
             "mean": mean,
