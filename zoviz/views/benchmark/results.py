@@ -97,7 +97,7 @@ class BenchmarkResults(param.Parameterized):
         self.running_times = _pane()
         self.comparisons = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
         self._figures = pn.Row(sizing_mode="stretch_width")
-        self.param.watch(lambda _: self._draw_all(), "level")
+        self.param.watch(lambda _: self._draw(), "level")
         self.param.watch(lambda _: self._cut(), ["kind", "dimension"])
         self.param.watch(lambda _: self._draw_targets(), "restarts")
 
@@ -167,14 +167,10 @@ class BenchmarkResults(param.Parameterized):
         for part, parts in ((self.kind, by_kind(facts)), (self.dimension, by_dimension(facts))):
             names = [name for name in names if not part or name in parts.get(part, [])]
         self.benchmark = self.whole if len(names) == len(facts) else self.whole.of_problems(names)
-        self._draw_all()
+        self._draw()
 
-    def _draw_all(self) -> None:
-        self.draw()
-        self.draw_slowly()
-
-    def draw(self) -> None:
-        """Draw profiles and the table at the level."""
+    def _draw(self) -> None:
+        """Draw curves, tables and comparisons at the level."""
         if not len(self._figures):  # figures that are made in a hidden place would stay without a height
             self._figures.objects = [
                 pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width") for plot in self.curves.values()
@@ -182,13 +178,18 @@ class BenchmarkResults(param.Parameterized):
         profiles = self._profiles()
         for name in ("data", "performance"):
             self.curves[name].update(profiles.get(name))
-        hits = None if self._empty or self.benchmark is None else self.benchmark.hits(self.tau)
-        text = "" if hits is None else scrolling_html(table_html(*solver_rows(hits, self.tau)), "Solvers at the level")
-        update_changed(self.table, object=text)
-
-    @property
-    def _empty(self) -> bool:
-        return self.benchmark is None or not self.benchmark.courses
+            self.curves[name].update_bands()
+        self._draw_targets()
+        table = running_times = comparisons = ""
+        if self.benchmark is not None and self.benchmark.courses:
+            hits = self.benchmark.hits(self.tau)
+            table = scrolling_html(table_html(*solver_rows(hits, self.tau)), "Solvers at the level")
+            rows = table_html(*problem_rows(hits), coloured=False)
+            running_times = scrolling_html(rows, "Expected running times", 360)
+            comparisons = paired_html(compared_solvers(self.benchmark))
+        update_changed(self.table, object=table)
+        update_changed(self.running_times, object=running_times)
+        update_changed(self.comparisons, object=comparisons)
 
     def _profiles(self) -> dict[str, Profile]:
         """Return both profiles at the level; none where no problem has all runs yet."""
@@ -203,21 +204,6 @@ class BenchmarkResults(param.Parameterized):
         levels = [self.benchmark.hits(one) for one in TARGETS]
         generator = np.random.default_rng(_SEED) if self.restarts else None
         return {"targets": running_time_distribution(levels, generator, _RESTARTS)}
-
-    def draw_slowly(self) -> None:
-        """Draw what takes longer: bands, targets, comparisons and running times."""
-        if self._empty or self.benchmark is None:
-            for pane in (self.comparisons, self.running_times):
-                update_changed(pane, object="")
-            self.curves["targets"].update(None)
-            return
-        for name in ("data", "performance"):
-            self.curves[name].update_bands()
-        self._draw_targets()
-        update_changed(self.comparisons, object=paired_html(compared_solvers(self.benchmark)))
-        heads, rows = problem_rows(self.benchmark.hits(self.tau))
-        text = scrolling_html(table_html(heads, rows, coloured=False), "Expected running times", 360)
-        update_changed(self.running_times, object=text)
 
     def _draw_targets(self) -> None:
         self.curves["targets"].update(self._targets().get("targets"))
