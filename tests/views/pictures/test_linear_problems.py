@@ -69,7 +69,7 @@ def test_consensus_colours_nodes_by_their_distance_from_the_mean() -> None:
     at = path[-1].reshape(9, 2)
     np.testing.assert_allclose(nodes["apart"], np.linalg.norm(at - at.mean(axis=0), axis=1))
     np.testing.assert_allclose(np.hypot(nodes["x"], nodes["y"]), 1.0)
-    assert f"{nodes['apart'].max():.1e}" in picture.words.data["text"]
+    assert f"at most {nodes['apart'].max():.1e}" in picture.words.text
     assert len(edges["x0"]) == 36 and set(edges["alpha"]) == {0.9 * 0.4}
 
 

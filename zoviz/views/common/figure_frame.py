@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from bokeh.models import ColorMapper, CustomJSTickFormatter
 from bokeh.models.annotations import ColorBar, Title
@@ -52,11 +52,11 @@ def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int 
     return fig
 
 
-def subtitle(fig: Any) -> Title:
-    """Return an empty line in small letters below the title of a figure."""
+def subtitle(fig: Any, place: Literal["above", "below"] = "above") -> Title:
+    """Return an empty line in small letters below the title of a figure, or below the figure."""
     line = Title(text="", standoff=2)
     line.update(text_font_size="11px", text_font_style="normal")
-    fig.add_layout(line, "above")
+    fig.add_layout(line, place)
     return line
 
 

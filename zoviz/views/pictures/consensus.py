@@ -11,8 +11,8 @@ from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.networks.consensus import DistributedConsensus
-from zoviz.views.common.colours import EVENT, REFERENCE
-from zoviz.views.common.figure_frame import colour_bar
+from zoviz.views.common.colours import REFERENCE
+from zoviz.views.common.figure_frame import colour_bar, subtitle
 from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 1e-4, 1e1
@@ -38,7 +38,6 @@ class Consensus(Picture):
         """Return the figure, with neither edges nor nodes yet."""
         self.edges = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1", "alpha")})
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "node", "apart")})
-        self.words = ColumnDataSource({"x": [], "y": [], "text": []})
         fig = self.frame("", "", match_aspect=True)
         fig.grid.grid_line_color = None
         fig.axis.visible = False
@@ -48,9 +47,7 @@ class Consensus(Picture):
         dots = fig.scatter("x", "y", source=self.nodes, size=13, color=colour, line_color=REFERENCE)
         tips = [("node", "@node"), ("distance from the mean", "@apart{0.00e0}")]
         fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
-        words = fig.text("x", "y", text="text", source=self.words, text_align="left", text_baseline="middle")
-        words.glyph.update(text_font_size="13px", text_color=EVENT)
-        fig.scatter([2.6], [0.0], alpha=0.0)  # room for the words, to which the range would not stretch
+        self.words = subtitle(fig, "below")
         colour_bar(fig, mapper, "‖xᵢ − mean‖", ticker=LogTicker(desired_num_ticks=6), formatter=LogTickFormatter())
         return fig
 
@@ -66,11 +63,4 @@ class Consensus(Picture):
             self.edges.data = {"x0": x[first], "y0": y[first], "x1": x[second], "y1": y[second], "alpha": alpha}
         apart = problem.disagreement(path[-1])
         self.nodes.data = {"x": x, "y": y, "node": np.arange(problem.nodes), "apart": np.maximum(apart, 1e-300)}
-        lines = [
-            "consensus error",
-            f"{apart.max():.1e}",
-            "",
-            "edges: darker",
-            "the likelier",
-        ]
-        self.words.data = {"x": [1.25] * 5, "y": [0.9, 0.75, 0.6, 0.45, 0.3], "text": lines}
+        self.words.text = f"at most {apart.max():.1e}; edges: darker the likelier"

@@ -71,7 +71,8 @@ class StepRegion(Picture):
 
     def controls(self) -> pn.viewable.Viewable:
         """Return the fields that choose the two variables."""
-        return pn.Row(*(ParameterRow.in_row(one, 200) for one in (self.param.horizontal, self.param.vertical)))
+        fields = (ParameterRow.in_row(one, 200) for one in (self.param.horizontal, self.param.vertical))
+        return pn.FlexBox(*fields, margin=0)  # beside each other where the card has room for both
 
     def data(self, run: Run) -> tuple[Hashable, Any] | None:
         """Return the run's sketch; another one after each step, change of a parameter, and choice of variables."""

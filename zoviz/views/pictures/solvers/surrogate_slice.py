@@ -88,7 +88,7 @@ class SurrogateSlice(Picture):
             fig.add_layout(span)
         fig.x_range.range_padding = 0.0
         fig.y_range.range_padding = 0.05
-        legend_above(fig)
+        legend_above(fig, 2, spacing=2)
         return fig
 
     def controls(self) -> pn.viewable.Viewable:
