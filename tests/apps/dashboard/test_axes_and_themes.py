@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from helpers.dashboard_page import Lab, wait_until_idle
 from helpers.serving import Server
+from zoviz.views.common.figure_frame import SHORT
+from zoviz.views.plots.shared_models import POWERS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 KEYS = ["gap", "gap.low", "gap.high"]
 
@@ -168,3 +174,21 @@ def test_a_page_is_light_or_dark_as_the_system_asks_unless_the_person_chose(
     lab.page.emulate_media(color_scheme="dark")
     lab.until(lambda: look(lab) == "dark", "which is followed again")
     assert "zoviz_theme=system-dark" in lab.page.evaluate("document.cookie")
+
+
+@pytest.mark.parametrize(
+    ("code", "ticks", "labels"),
+    [
+        (SHORT, [27.51, 27.515, 27.52], ["27.51", "27.515", "27.52"]),
+        (SHORT, [1.7248523, 1.7248524], ["1.7248523", "1.7248524"]),
+        (SHORT, [0.0, 1500.0, 2.5e6], ["0", "1.5k", "2.5M"]),
+        (SHORT, [1.0 / 3.0], ["0.3333"]),
+        (POWERS, [1e-3, 1e-2, 1e-1], ["10⁻³", "10⁻²", "0.1"]),
+        (POWERS, [1.5e-3, 2e-3], ["0.0015", "0.002"]),
+    ],
+)
+def test_labels_of_ticks_are_short_and_told_from_each_other(
+    page: Page, code: str, ticks: list[float], labels: list[str]
+) -> None:
+    every = "([code, ticks]) => ticks.map((tick, i) => new Function('tick', 'index', 'ticks', code)(tick, i, ticks))"
+    assert page.evaluate(every, [code, ticks]) == labels

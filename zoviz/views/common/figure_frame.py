@@ -9,10 +9,12 @@ from bokeh.models import ColorMapper, CustomJSTickFormatter
 from bokeh.models.annotations import ColorBar, Title
 from bokeh.plotting import figure
 
-# 1.5M, 20k: Bokeh's numeral format writes a small m for million.
+# 1.5M, 20k: Bokeh's numeral format writes a small m for million. As many digits as tell each tick from the next.
 SHORT = """const a = Math.abs(tick);
-return a >= 1e9 ? +(tick/1e9).toPrecision(4) + "G" : a >= 1e6 ? +(tick/1e6).toPrecision(4) + "M"
-     : a >= 1e3 ? +(tick/1e3).toPrecision(4) + "k" : "" + +tick.toPrecision(4)"""
+const steps = ticks.slice(1).map((one, i) => Math.abs(one - ticks[i])).filter(step => step);
+const digits = Math.min(Math.max(Math.ceil(Math.log10(a / Math.min(...steps))) + 1, 4), 15);
+const [size, unit] = a >= 1e9 ? [1e9, "G"] : a >= 1e6 ? [1e6, "M"] : a >= 1e3 ? [1e3, "k"] : [1, ""];
+return +(tick / size).toPrecision(digits) + unit"""
 
 EVERY = 8
 """Looks at the run between two looks at its pictures: they move every other second."""

@@ -220,10 +220,12 @@ def strip_for(drawn: Iterable[tuple[LineData, Sequence[Series]]]) -> ZeroStrip |
         for one in lines:
             zeros = zeros or (one.zeros and bool(np.isfinite(columns[f"{one.key}.zero"]).any()))
             values += [] if one.muted else [columns[f"{one.key}{part}"] for part in ("", ".low", ".high")]
-    if not zeros:
-        return None
-    known = np.concatenate(values).astype(float)
-    known = known[np.isfinite(known) & (known > 0.0)]
+    return strip_below(np.concatenate(values).astype(float)) if zeros else None
+
+
+def strip_below(values: Array) -> ZeroStrip:
+    """Return the strip in which zeros stand below the positive of values (k,)."""
+    known = values[np.isfinite(values) & (values > 0.0)]
     if not known.size:
         return ZeroStrip(10.0**-_STRIP, 1.0, empty=True)
     low, high = np.log10(known.min()), np.log10(known.max())

@@ -72,7 +72,7 @@ _LOG_TICKS = """
 
 # Bokeh's own formatter writes all ticks as 1.000e-2 where two of them, as one of zeros (the lowest) and its neighbour,
 # round to one power of ten.
-_POWERS = (
+POWERS = (
     """
     const power = Math.round(Math.log10(tick)), sign = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
     const whole = one => Math.abs(one / 10 ** Math.round(Math.log10(one)) - 1) < 1e-9;
@@ -195,7 +195,7 @@ class SharedModels:
         self.x_ticker, self.label_policy = BasicTicker(desired_num_ticks=5), AllLabels()
         self.formatter = CustomJSTickFormatter(code=SHORT)
         self.log_ticker = log_ticker()
-        self.log_formatter = CustomJSTickFormatter(code=_POWERS)
+        self.log_formatter = CustomJSTickFormatter(code=POWERS)
         self._glyphs: dict[str, Glyph] = {}
         self._handles: Any = BoxZoomTool().overlay.handles  # which each box would have for itself
         self._reader = CustomJSHover(args={"back": _BACK}, code=_READ)
