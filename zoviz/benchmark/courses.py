@@ -27,6 +27,8 @@ from zoviz.runs.stored_run import StoredRun
 from zoviz.studies.definition import Definition
 from zoviz.studies.study import Study
 
+LEVELS = (1e-1, 1e-3, 1e-5)
+"""Levels of which tables tell."""
 _PENALTY = 1e5
 _STRICT, _LOOSE, _FAR = 1e-10, 1e-2, 0.1
 """Of the published merit: least and largest violation that counts as none, and least that counts as too much."""

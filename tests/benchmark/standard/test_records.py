@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoviz.benchmark.courses import Benchmark
+from zoviz.benchmark.courses import LEVELS, Benchmark
 from zoviz.benchmark.standard.forms import NOISY, QUICK, QUIET
-from zoviz.benchmark.standard.records import FOLDER, LEVELS, Cell, Record, record_of, recorded
+from zoviz.benchmark.standard.records import FOLDER, Cell, Record, record_of, recorded
 from zoviz.problems import LoadTracking
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG, ZOSPLM

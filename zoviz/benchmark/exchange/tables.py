@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zoviz.benchmark.courses import Benchmark
+from zoviz.benchmark.courses import LEVELS, Benchmark
 from zoviz.benchmark.profiles import Profile
 from zoviz.benchmark.stored_study import StudySnapshot
 from zoviz.core.errors import ZovizError
@@ -17,7 +17,6 @@ from zoviz.core.optional import require
 if TYPE_CHECKING:
     import pandas
 
-LEVELS = (1e-1, 1e-3, 1e-5)
 SUFFIXES = (".csv", ".parquet", ".nc")
 """Of files of tables."""
 _AXES = ("problem", "solver", "replica", "profile", "step")

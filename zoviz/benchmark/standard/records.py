@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.benchmark.courses import Benchmark
+from zoviz.benchmark.courses import LEVELS, Benchmark
 from zoviz.benchmark.running_time import expected_running_time
 from zoviz.benchmark.standard.forms import Form
 from zoviz.core.types import Array
 from zoviz.studies.study import Study
 
 FOLDER = Path(__file__).parent / "recorded"
-LEVELS = (1e-1, 1e-3, 1e-5)
 _PARTS = (0.1, 0.3, 1.0)
 """Of the budget, after which the merit is kept."""
 _DIGITS = 6

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from zoviz.benchmark.courses import LEVELS
 from zoviz.benchmark.paired_comparison import Decision
 from zoviz.benchmark.standard.comparison import VersionComparison
-from zoviz.benchmark.standard.records import LEVELS, Cell, Part, Record
+from zoviz.benchmark.standard.records import Cell, Part, Record
 from zoviz.core.registry import discover
 from zoviz.solvers.base import Solver
 

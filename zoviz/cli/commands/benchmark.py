@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zoviz.benchmark.cost import Cost, cost_of
-from zoviz.benchmark.courses import Benchmark
+from zoviz.benchmark.courses import LEVELS, Benchmark
 from zoviz.benchmark.exchange.imported_runs import benchmark_of, join
 from zoviz.benchmark.exchange.result_files import read_results
 from zoviz.benchmark.exchange.tables import SUFFIXES, tidy, tidy_courses
@@ -32,7 +32,6 @@ from zoviz.studies.study import Study
 if TYPE_CHECKING:
     import pandas
 
-_LEVELS = (1e-1, 1e-3, 1e-5)
 _SWEEPS, _REPLICAS = 100.0, 5
 _NAME = "benchmark"
 _Item = TypeVar("_Item")
@@ -70,8 +69,8 @@ with violations counted, is left. The same command again runs only what is missi
 
     def _rare_arguments(self, group: RareGroup) -> None:
         """Declare what few people need."""
-        levels = "shares of the way that may be left ({})".format(" ".join(f"{tau:g}" for tau in _LEVELS))
-        group.add_argument("--levels", nargs="+", type=float, default=list(_LEVELS), metavar="TAU", help=levels)
+        levels = "shares of the way that may be left ({})".format(" ".join(f"{tau:g}" for tau in LEVELS))
+        group.add_argument("--levels", nargs="+", type=float, default=list(LEVELS), metavar="TAU", help=levels)
         group.add_argument("--by", choices=list(CUTS), help="also show the share solved by kind or dimension")
         group.add_argument("--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler")
         profiles = "write the profiles at the second level (.csv, .parquet, .nc)"

@@ -10,15 +10,13 @@ from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, HoverTool
 
 from zoviz.benchmark.profiles import Profile, band, staircase
-from zoviz.views.common.colours import PALETTE
+from zoviz.views.common.colours import DASHES, PALETTE
 from zoviz.views.common.figure_frame import empty_figure
 
 _HEIGHT = 330
 _PLACES = 60
 """Places along the axis at which bands are drawn."""
 _SEED = 0
-_DASHES: tuple[list[int], ...] = ([], [8, 4], [2, 3], [8, 3, 2, 3], [12, 3], [4, 4])
-"""Of the solvers' curves, which are told apart without colours, too."""
 _NEAR = 0.05
 """How far beside a curve, in shares, a click still means it."""
 
@@ -99,7 +97,7 @@ class ProfilePlot:
                 "xs": [x for x, _ in lines],
                 "ys": [y for _, y in lines],
                 "colour": [PALETTE[s % len(PALETTE)] for s in solvers],
-                "dash": [_DASHES[s % len(_DASHES)] for s in solvers],
+                "dash": [DASHES[s % len(DASHES)] for s in solvers],
                 "solver": list(profile.solvers),
             }
         self.lines.data = data

@@ -7,7 +7,8 @@ from zoviz.diagnosis.verdict import Word
 PALETTE = ("#1e6fbe", "#dd7c0a", "#5f9f90", "#af348c", "#bb54f5", "#94685c", "#9d89d0", "#dc1c15")
 """Of the runs in turn, found by a search: a contrast of at least 3 to white and to the dark page, and a distance in
 Oklab, lightness counted 0.8, of 0.139 to normal sight and 0.08 with protanopia, deuteranopia or tritanopia."""
-
+DASHES: tuple[list[int], ...] = ([], [9, 3], [2, 3], [9, 3, 2, 3], [16, 4], [4, 4])
+"""Of curves in turn, which are told apart without colours, too."""
 PALE = tuple(
     f"#{int(238 - 150 * i / 47):02x}{int(243 - 110 * i / 47):02x}{int(249 - 70 * i / 47):02x}" for i in range(48)
 )

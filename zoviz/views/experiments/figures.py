@@ -13,11 +13,10 @@ from bokeh.models import HoverTool
 
 from zoviz.core.types import Array
 from zoviz.studies.experiment import Panel
+from zoviz.views.common.colours import DASHES
 from zoviz.views.common.figure_frame import columns_of, empty_figure, legend_above
 from zoviz.views.experiments.thumbnail import inks, placed, share, spread
 
-_DASHES = ("solid", (9, 3), (2, 3), (9, 3, 2, 3), (16, 4), (4, 4))
-"""Of the curves in turn, several of which are grey."""
 _HEIGHT, _ENTRY = 250, 21
 """Of a figure without its legend, and of a line of the legend, in pixels."""
 _NEAR = 0.06
@@ -54,7 +53,7 @@ class PanelFigure:
             x_axis_type="log" if panel.log_x else "linear",
             y_axis_type="log" if panel.log_y else "linear",
         )
-        for (name, (x, y)), ink, dash in zip(panel.lines.items(), inks(panel), itertools.cycle(_DASHES), strict=False):
+        for (name, (x, y)), ink, dash in zip(panel.lines.items(), inks(panel), itertools.cycle(DASHES), strict=False):
             places = 10.0 ** placed(y, True) if panel.log_y else placed(y, False)
             self._line(np.array(x, dtype=float), places, name, ink, dash)
         legend_above(self.figure, columns, spacing=10 if entries == 1 else 2)

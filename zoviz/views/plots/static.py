@@ -15,7 +15,7 @@ from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run_view import RunView
-from zoviz.views.common.colours import PALETTE, REFERENCE
+from zoviz.views.common.colours import DASHES, PALETTE, REFERENCE
 from zoviz.views.plots.base import PlotView, every_plot
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import (
@@ -35,9 +35,6 @@ from zoviz.views.plots.shared_models import log_ticker, strip_columns
 from zoviz.views.upstream.panel import bring_figures_styles
 
 bring_figures_styles()
-
-_DASHES = ("solid", "dashed", "dotted", "dotdash")
-"""Of the lines of a run."""
 
 
 def convergence(
@@ -168,7 +165,7 @@ def _drawn(values: dict[str, Array], lines: list[Series], name: str, colour: str
             area = hv.Area((values["x"], low, high), "x", ["low", "high"], label=legend)
             parts.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
         curve = hv.Curve((values["x"], values[one.key]), "x", "y", label=legend)
-        parts.append(curve.opts(color=ink, line_width=2, line_dash=_DASHES[rank % len(_DASHES)], backend="bokeh"))
+        parts.append(curve.opts(color=ink, line_width=2, line_dash=DASHES[rank % len(DASHES)], backend="bokeh"))
         if one.zeros and np.isfinite(values[f"{one.key}.zero"]).any():
             zeros = hv.Curve((values["x"], values[f"{one.key}.zero"]), "x", "y", label=legend)
             parts.append(zeros.opts(color=ink, line_width=3, backend="bokeh"))
