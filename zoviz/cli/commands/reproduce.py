@@ -104,20 +104,14 @@ def _sized(cls: type[Experiment], size: str, draw: int, only: list[str]) -> Expe
             raise UsageError(f"Expected a number from {low} to {high} for --draw, got {draw}.") from None
     if not issubclass(cls, Trials):
         raise UsageError(f"Expected a study of trials for --only, got {cls.slug()}: these are {', '.join(trials())}.")
-    try:
-        return narrowed(cls, size, only)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    return narrowed(cls, size, only)
 
 
 def _chosen(word: str) -> list[Any]:
     """Return the experiment of this name, or those of the paper."""
     if word in TITLES:
         return [cls for cls in experiments().values() if cls.paper() == word]
-    try:
-        return [experiment_named(word)]
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    return [experiment_named(word)]
 
 
 def _plan(works: list[Reproduction], workers: int, as_json: bool) -> None:

@@ -36,10 +36,7 @@ The calls are not charged to the run; you are asked before a program is launched
         stored = load(open_store(args), args.id)
         if not 0 <= args.replica < stored.replicas:
             raise UsageError(f"Expected a replica from 0 to {stored.replicas - 1}, got {args.replica}.")
-        try:
-            certifier = Certifier(repeats=args.repeats, tolerance=args.tolerance)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+        certifier = Certifier(repeats=args.repeats, tolerance=args.tolerance)
         least, most = certifier.cost(stored.problem, known_certainty(stored, args.replica, certifier))
         say(f"This takes {least:,} to {most:,} extra calls, not charged to the run; Ctrl-C stops it.")
         if stored.problem.costly and not args.yes and not agreed(most):
