@@ -104,12 +104,35 @@ class ParameterForm:
             update_changed(field, disabled=locked)
 
 
-def lock_note() -> pn.Column:
-    """Return the sentence why widgets are disabled, in a column that can be hidden."""
-    return pn.Column(note(LOCKED), visible=False, margin=0)
+class ObjectForm(pn.viewable.Viewer):
+    """A form for the parameters of an object and of its parts, some of them fixed while a run is at work.
+
+    A subclass shows their widgets, and ``_why``, the sentence why some are disabled.
+    """
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._live, self._fixed = list[ParameterForm](), list[ParameterForm]()
+        self._why = pn.Column(note(LOCKED), visible=False, margin=0)
+
+    @property
+    def complaint(self) -> str:
+        """Why the first field with a wrong text cannot be taken; empty where all can."""
+        return next((form.complaint for form in (*self._live, *self._fixed) if form.complaint), "")
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The widgets by dotted parameter name."""
+        return {name: field for form in (*self._live, *self._fixed) for name, field in form.fields.items()}
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable the widgets of what is fixed, and say why."""
+        for form in self._fixed:
+            form.lock(locked)
+        update_changed(self._why, visible=locked)
 
 
-class ProblemForm(pn.viewable.Viewer):
+class ProblemForm(ObjectForm):
     """A form for a problem's parameters, all fixed while a run is at work."""
 
     def __init__(self, problem: Problem, **params: Any) -> None:
@@ -118,7 +141,7 @@ class ProblemForm(pn.viewable.Viewer):
         noise = [name for name in names if name.startswith("noise")]
         self._own = ParameterForm(problem, [name for name in names if name not in noise])
         self._noise = ParameterForm(problem, noise)
-        self._why = lock_note()
+        self._fixed = [self._own, self._noise]
 
     def __panel__(self) -> pn.viewable.Viewable:
         noise = dict(self._noise.fields)
@@ -133,24 +156,8 @@ class ProblemForm(pn.viewable.Viewer):
         own = self._own.fields.values()
         return pn.Column(self._why, *own, which, noisy, **WIDE)
 
-    @property
-    def complaint(self) -> str:
-        """Why the first field with a wrong text cannot be taken; empty where all can."""
-        return self._own.complaint or self._noise.complaint
 
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The widgets by parameter name."""
-        return self._own.fields | self._noise.fields
-
-    def lock(self, locked: bool) -> None:
-        """Disable or enable every widget, and say why."""
-        self._own.lock(locked)
-        self._noise.lock(locked)
-        update_changed(self._why, visible=locked)
-
-
-class SolverForm(pn.viewable.Viewer):
+class SolverForm(ObjectForm):
     """A form for the parameters of a solver and its parts: ``MAIN`` live ones, and the others folded away.
 
     Those that are fixed during a run come last.
@@ -163,7 +170,7 @@ class SolverForm(pn.viewable.Viewer):
     def __init__(self, solver: Solver, **params: Any) -> None:
         super().__init__(**params)
         self.solver = solver
-        self._why, self._legend = lock_note(), pn.pane.HTML(LEGEND, visible=False, margin=(0, 10))
+        self._legend = pn.pane.HTML(LEGEND, visible=False, margin=(0, 10))
         # Of the run that is steered: entries of its journal that were read, what is in force by them, and the names of
         # what was asked for since.
         self._run: Run | None = None
@@ -231,23 +238,11 @@ class SolverForm(pn.viewable.Viewer):
         self.solver.set(name, kind(**{parameter: getattr(old, parameter) for parameter in common}))
         self._fill()
 
-    @property
-    def complaint(self) -> str:
-        """Why the first field with a wrong text cannot be taken; empty where all can."""
-        return next((form.complaint for form in (*self._live, *self._fixed) if form.complaint), "")
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The widgets by dotted parameter name."""
-        return {name: field for form in (*self._live, *self._fixed) for name, field in form.fields.items()}
-
     def lock(self, locked: bool) -> None:
         """Disable or enable the widgets of structural parameters, and say why."""
-        for form in self._fixed:
-            form.lock(locked)
+        super().lock(locked)
         for select in self._kinds:
             update_changed(select, disabled=locked)
-        update_changed(self._why, visible=locked)
 
     def steer(self, run: Run | None) -> None:
         """Have the live fields show what a run's journal says, and ask the run for changes.

@@ -14,9 +14,9 @@ from zoviz.runs.engine import spec
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.fold import Fold
-from zoviz.views.common.style import WIDE, section, update_changed
+from zoviz.views.common.style import WIDE, section
 from zoviz.views.controls.default_solver import REPLICAS, SECONDS, default_settings
-from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
+from zoviz.views.controls.parameter_forms import ObjectForm, ParameterForm, editable
 
 TARGETS = ("gap", "violation", "stationarity")
 """Measures whose first hits the form offers to record."""
@@ -61,7 +61,7 @@ class RunSettings(spec.RunSettings):
         return Run(problem, solver, **self.settings | own)
 
 
-class RunSettingsForm(pn.viewable.Viewer):
+class RunSettingsForm(ObjectForm):
     """A form for budgets, replicas and seed, with further limits and targets folded away.
 
     Attributes
@@ -71,7 +71,7 @@ class RunSettingsForm(pn.viewable.Viewer):
 
     def __init__(self, settings: RunSettings, **params: Any) -> None:
         super().__init__(**params)
-        self._form, self._why, self._settings = ParameterForm(settings, editable(settings)), lock_note(), settings
+        self._fixed, self._settings = [ParameterForm(settings, editable(settings))], settings
         self.fold = Fold("limits and targets")
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -85,18 +85,3 @@ class RunSettingsForm(pn.viewable.Viewer):
             )
         )
         return pn.Column(section("Run"), self._why, *pick("seconds", "calls", "replicas", "seed"), self.fold, **WIDE)
-
-    @property
-    def complaint(self) -> str:
-        """Why the first field with a wrong text cannot be taken; empty where all can."""
-        return self._form.complaint
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The widgets by the setting's name."""
-        return self._form.fields
-
-    def lock(self, locked: bool) -> None:
-        """Disable or enable every widget, and say why."""
-        self._form.lock(locked)
-        update_changed(self._why, visible=locked)
