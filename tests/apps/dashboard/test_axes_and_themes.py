@@ -12,7 +12,7 @@ import pytest
 from helpers.dashboard_page import Lab, wait_until_idle
 from helpers.serving import Server
 from zoviz.views.common.figure_frame import SHORT
-from zoviz.views.plots.shared_models import POWERS
+from zoviz.views.common.log_axis import POWERS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -13,9 +13,10 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.solvers import ZOCEG
+from zoviz.views.common.log_axis import LANES, lane
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.board import Board
-from zoviz.views.plots.line_data import LANES, LineData, Series, lane, line_data, strip_for, with_strips
+from zoviz.views.plots.line_data import LineData, Series, line_data, strip_for, with_strips
 from zoviz.views.plots.paper_figure import PaperFigure
 from zoviz.views.plots.static import convergence
 

@@ -13,8 +13,7 @@ from zoviz.core.ranking import quartile
 from zoviz.core.types import Array
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.figure_frame import empty_figure
-from zoviz.views.plots.line_data import ZeroStrip, strip_below
-from zoviz.views.plots.shared_models import POWERS, log_ticker, strip_columns
+from zoviz.views.common.log_axis import POWERS, ZeroStrip, log_ticker, strip_below, strip_columns
 
 _GOLDEN = 0.6180339887498949
 """Multiples of it, without their whole parts, spread points evenly however many there are."""
@@ -36,7 +35,7 @@ def capitalised(name: str) -> str:
 
 
 def shares_reached(places: Array, size: int) -> tuple[Array, Array]:
-    """Return the steps of the share of so many replicas whose place (k,) is at most x; others never count."""
+    """Return the steps of the share, of ``size`` replicas, of those whose place (k,) is at most x."""
     x, counts = np.unique(places, return_counts=True)
     return x, np.cumsum(counts) / max(size, 1)
 

@@ -23,11 +23,11 @@ from zoviz.runs.engine.trace import Snapshot
 from zoviz.runs.references import Reference
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.figure_frame import HEIGHT
+from zoviz.views.common.log_axis import ZeroStrip, strip_columns
 from zoviz.views.plots.line_data import (
     AXES,
     LineData,
     Series,
-    ZeroStrip,
     axis_values,
     beyond,
     has_negatives,
@@ -40,7 +40,7 @@ from zoviz.views.plots.line_data import (
 )
 from zoviz.views.plots.line_labels import LineLabels
 from zoviz.views.plots.packed_source import PackedSource
-from zoviz.views.plots.shared_models import FRAME, SharedModels, opening_range, strip_columns
+from zoviz.views.plots.shared_models import FRAME, SharedModels, opening_range
 
 silence(MISSING_RENDERERS)  # a plot has none until there is a run: nothing that a server's log should tell
 

@@ -11,12 +11,13 @@ from bokeh.document import Document
 
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.runs.engine.trace import Snapshot
+from zoviz.views.common.log_axis import ZeroStrip, lane
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import WIDE, Grid, batched_changes, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle, every_plot
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS, STEERING, steering_marks
-from zoviz.views.plots.line_data import BANDS, AxisScales, ZeroStrip, axis_values, lane, strip_for
+from zoviz.views.plots.line_data import BANDS, AxisScales, axis_values, strip_for
 from zoviz.views.plots.packed_source import PackedSource, Sources, all_series
 from zoviz.views.plots.plot_tools import PlotTools
 from zoviz.views.plots.shared_models import SharedModels

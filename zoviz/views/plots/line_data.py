@@ -11,6 +11,7 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.runs.engine.trace import Snapshot
+from zoviz.views.common.log_axis import ZeroStrip, strip_below
 
 POINTS = 200
 """Points per line: enough for a screen, few enough for four sessions at 4 updates a second."""
@@ -27,12 +28,6 @@ FURTHEST = 2.0
 """Factor between neighbours on a logarithmic horizontal axis across which no line is drawn: nothing is known there."""
 _STUB = 2.0**0.125
 """Factor by which zeros, which are drawn as a line, reach into such a gap where they have no neighbour."""
-LANES = (0.5, 0.36, 0.64, 0.22, 0.78, 0.43, 0.57, 0.29)
-"""Heights in the strip, as shares of its own, at which the zeros of several runs stand, the first at the tick."""
-_STRIP = 0.16
-"""Height of the strip, as a share of what is above it."""
-_BREAKS = 16
-"""So many places of a break for the range of what is drawn: it moves seldom while lines grow."""
 _MARGIN = 0.1
 """References are said to be out of range by more than this share of it, as bands and padding widen the axis."""
 BANDS = {"Median, quartiles": "quartiles", "Median, min–max": "range", "Median alone": "none", "Mean ± std": "std"}
@@ -97,31 +92,6 @@ class LineData(NamedTuple):
     def columns(self) -> dict[str, np.ndarray]:
         """Return the rows of ``values``, (points,) each, by name."""
         return dict(zip(self.keys, self.values, strict=True))
-
-
-class ZeroStrip(NamedTuple):
-    """A strip on a logarithmic axis, in the axis's own numbers; what is above the break is drawn to scale.
-
-    Attributes
-    ----------
-    bottom, top : float
-        Its ends; ``top`` is the break.
-    empty : bool
-        Whether nothing is drawn above it.
-    """
-
-    bottom: float
-    top: float
-    empty: bool = False
-
-    @property
-    def tick(self) -> float:
-        """The place of the tick "0"."""
-        return float(self.place(LANES[0]))
-
-    def place(self, share: Array | float) -> Array:
-        """Return the places on the axis of shares of the strip's height, of the same shape: (), or (k,)."""
-        return np.asarray(self.bottom * (self.top / self.bottom) ** share)
 
 
 def keys_of(series: Sequence[Series]) -> list[str]:
@@ -201,11 +171,6 @@ def _gaps(x: Array) -> np.ndarray:
     return np.flatnonzero(x[1:] > FURTHEST * x[:-1]) + 1
 
 
-def lane(number: int) -> float:
-    """Return the share of the strip's height at which the zeros of a run stand, by the run's number."""
-    return LANES[number % len(LANES)]
-
-
 def strip_for(drawn: Iterable[tuple[LineData, Sequence[Series]]]) -> ZeroStrip | None:
     """Return the strip for what is on a plot with a logarithmic axis; None where nothing on it is 0.
 
@@ -221,18 +186,6 @@ def strip_for(drawn: Iterable[tuple[LineData, Sequence[Series]]]) -> ZeroStrip |
             zeros = zeros or (one.zeros and bool(np.isfinite(columns[f"{one.key}.zero"]).any()))
             values += [] if one.muted else [columns[f"{one.key}{part}"] for part in ("", ".low", ".high")]
     return strip_below(np.concatenate(values).astype(float)) if zeros else None
-
-
-def strip_below(values: Array) -> ZeroStrip:
-    """Return the strip in which zeros stand below the positive of values (k,)."""
-    known = values[np.isfinite(values) & (values > 0.0)]
-    if not known.size:
-        return ZeroStrip(10.0**-_STRIP, 1.0, empty=True)
-    low, high = np.log10(known.min()), np.log10(known.max())
-    step = 2.0 ** np.ceil(np.log2(max(high - low, 0.5) / _BREAKS))
-    # At least a third of a step below the lowest line.
-    top, end = step * np.floor(low / step - 1 / 3), step * np.ceil(high / step)
-    return ZeroStrip(float(10.0 ** (top - _STRIP * (end - top))), float(10.0**top))
 
 
 def with_strips(data: LineData, series: Sequence[Series], strips: Mapping[str, ZeroStrip | None]) -> LineData:

@@ -12,7 +12,8 @@ from bokeh.models.renderers import GlyphRenderer
 
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
-from zoviz.views.plots.line_data import LANES, LineData, Series, ZeroStrip, keys_of, line_data, with_strips
+from zoviz.views.common.log_axis import LANES, ZeroStrip
+from zoviz.views.plots.line_data import LineData, Series, keys_of, line_data, with_strips
 
 _UNPACK = """
     const [names, packed] = cb_obj.tags;

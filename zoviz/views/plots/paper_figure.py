@@ -26,6 +26,7 @@ from zoviz.runs.run_view import RunView
 from zoviz.runs.script import script
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.drags import by_drag
+from zoviz.views.common.log_axis import ZeroStrip, lane
 from zoviz.views.plots.base import THIN, PlotView, every_plot
 from zoviz.views.plots.event_marks import parameter_label, places_of
 from zoviz.views.plots.line_data import (
@@ -33,10 +34,8 @@ from zoviz.views.plots.line_data import (
     BANDS,
     LineData,
     Series,
-    ZeroStrip,
     has_negatives,
     has_zeros,
-    lane,
     line_data,
     signed,
     strip_for,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from bokeh.events import DoubleTap
 from bokeh.models import (
     AllLabels,
@@ -40,82 +39,12 @@ from bokeh.models.renderers import GlyphRenderer
 from zoviz.runs.references import Reference
 from zoviz.views.common.colours import PRINTED, REFERENCE
 from zoviz.views.common.figure_frame import SHORT
+from zoviz.views.common.log_axis import POWERS, log_ticker, strip_columns
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.event_marks import MARKS, STEERING
-from zoviz.views.plots.line_data import AxisScales, ZeroStrip
+from zoviz.views.plots.line_data import AxisScales
 from zoviz.views.plots.packed_source import Sources
 
-# Bokeh's own ticker is linear below two decades, and leaves the lower half of an axis without a label. Three ticks at
-# least where they are not all powers of ten: of two, as 2 and 5, its formatter would write the nearest powers.
-_LOG_TICKS = """
-    const high = Math.max(cb_data.start, cb_data.end), low = Math.max(Math.min(cb_data.start, cb_data.end), above);
-    if (!(low > 0 && high > low && isFinite(high))) return [];
-    const [first, last] = [Math.log10(low), Math.log10(high)], decades = last - first;
-    const inside = ticks => ticks.filter(tick => tick >= low && tick <= high);
-    const powers = step => {
-        const out = [];
-        for (let k = step * Math.ceil(first / step); k <= last; k += step) out.push(+`1e${k}`);
-        return out;
-    };
-    if (decades >= 2) return powers(Math.max(1, Math.ceil(decades / 6)));
-    for (const factors of [[1, 2, 5], [1, 1.5, 2, 3, 4, 6, 8]]) {
-        const ticks = [];
-        for (let k = Math.floor(first); k <= last; k++) ticks.push(...factors.map(factor => +`${factor}e${k}`));
-        if (inside(ticks).length > 2) return inside(ticks);
-    }
-    const most = (high - low) / 3, power = 10 ** Math.floor(Math.log10(most));
-    const step = power * [5, 2, 1].find(factor => factor * power <= most), ticks = [];
-    for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push(k * step);
-    return ticks;
-"""
-
-
-# Bokeh's own formatter writes all ticks as 1.000e-2 where two of them, as one of zeros (the lowest) and its neighbour,
-# round to one power of ten.
-POWERS = (
-    """
-    const power = Math.round(Math.log10(tick)), sign = "⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
-    const whole = one => Math.abs(one / 10 ** Math.round(Math.log10(one)) - 1) < 1e-9;
-    if (Math.abs(power) > 1 && whole(tick) && ticks.slice(1).every(whole))
-        return "10" + `${power}`.replace(/./g, letter => sign["-0123456789".indexOf(letter)]);
-"""
-    + SHORT
-)
-# Below the break the only tick is that of zeros.
-_STRIP_TICKS = """
-    const {top, tick, empty} = strip.data, zeros = Array.from(tick);
-    if (empty[0]) return zeros;
-    const scale = above => {%s};
-    return [...zeros, ...scale(top.length ? top[0] : 0)];
-"""
-
-
-def log_ticker(strip: ColumnDataSource | None = None) -> CustomJSTicker:
-    """Return a ticker of logarithmic axes: powers of ten, 1-2-5 below two decades, even steps where it is narrow.
-
-    Parameters
-    ----------
-    strip : ColumnDataSource, optional
-        A strip of zeros below the axis, as ``strip_columns`` has it.
-    """
-    if strip is None:
-        return CustomJSTicker(major_code=f"const above = 0;{_LOG_TICKS}", minor_code="return [];")
-    return CustomJSTicker(args={"strip": strip}, major_code=_STRIP_TICKS % _LOG_TICKS, minor_code="return [];")
-
-
-def strip_columns(strip: ZeroStrip | None) -> dict[str, list[Any]]:
-    """Return a strip of zeros as columns of a data source, with no rows for none."""
-    if strip is None:
-        return {name: [] for name in ("bottom", "top", "tick", "empty", "left", "floor", "ceiling")}
-    far = strip.bottom * (strip.bottom / strip.top) ** 9  # as far as anybody may pan
-    ends = (np.nan, np.nan) if strip.empty else (far, strip.top)  # what there is nothing above has no break
-    columns = {"bottom": ends[0], "top": ends[1], "tick": strip.tick, "empty": strip.empty, "left": 0.0}
-    columns |= {"floor": strip.bottom, "ceiling": _ABOVE_EMPTY if strip.empty else strip.top}  # within the range
-    return {name: [value] for name, value in columns.items()}
-
-
-_ABOVE_EMPTY = 10.0
-"""Where an axis ends above a strip of zeros when nothing else is on it."""
 _FONT: dict[str, Any] = {"text_font": {"value": "Roboto, sans-serif"}}
 _PRINTED_DASH = [10, 3, 2, 3, 2, 3]
 """Of a paper's numbers: no run has it."""

@@ -16,22 +16,11 @@ from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run_view import RunView
 from zoviz.views.common.colours import DASHES, PALETTE, REFERENCE
+from zoviz.views.common.log_axis import ZeroStrip, lane, log_ticker, strip_columns
 from zoviz.views.plots.base import PlotView, every_plot
 from zoviz.views.plots.event_marks import MARKS
-from zoviz.views.plots.line_data import (
-    AXES,
-    BANDS,
-    LineData,
-    Series,
-    ZeroStrip,
-    lane,
-    line_data,
-    signed,
-    strip_for,
-    with_strips,
-)
+from zoviz.views.plots.line_data import AXES, BANDS, LineData, Series, line_data, signed, strip_for, with_strips
 from zoviz.views.plots.named_runs import Runs, named_runs
-from zoviz.views.plots.shared_models import log_ticker, strip_columns
 from zoviz.views.upstream.panel import bring_figures_styles
 
 bring_figures_styles()
