@@ -20,6 +20,8 @@ EVERY = 8
 """Looks at the run between two looks at its pictures: they move every other second."""
 HEIGHT = 240
 """Height of a picture in pixels."""
+LABELLED = 60
+"""Pixels on the left of a frame for ticks of five letters and a label."""
 LEGEND = 260
 """Pixels of a legend's width on the narrowest figure."""
 
@@ -49,6 +51,8 @@ def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int 
         **options,
     )
     fig.toolbar.autohide, fig.toolbar.logo = True, None
+    if y_label:  # one that is first drawn beyond the left edge leaves half a pixel there: Bokeh never clears it
+        fig.min_border_left = LABELLED
     for axis in (fig.xaxis[0], fig.yaxis[0]):
         axis.formatter = CustomJSTickFormatter(code=SHORT)
     return fig

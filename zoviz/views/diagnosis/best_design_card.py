@@ -16,6 +16,7 @@ from zoviz.runs.best_design import BestDesign
 from zoviz.runs.run import Run
 from zoviz.views.common.buttons import DownloadButton
 from zoviz.views.common.figure_frame import EVERY
+from zoviz.views.common.live_html import LiveHTML
 from zoviz.views.common.style import COPY, WIDE, muted_html, section, update_changed
 from zoviz.views.diagnosis.run_certainty import RunCertainty, Sureness
 
@@ -26,7 +27,7 @@ _MOST = 60
 _NONE = muted_html("This card shows the best point of a run with its objective, constraints and bounds.")
 """What is said before there is a point."""
 DESIGN_STYLE = """
-.zoviz-best {max-height: 520px; overflow-y: auto}
+.zoviz-best {max-height: min(520px, 38vh); overflow-y: auto} /* so that the picture below is in sight */
 .zoviz-certainty {font-size: 13px; margin: 2px 0 6px}
 .zoviz-best-f {font-size: 20px; line-height: 26px; font-weight: 700; font-variant-numeric: tabular-nums}
 .zoviz-best-f small {font-size: 12px; font-weight: 400; margin-left: 6px} .zoviz-best-f .violated {font-weight: 700}
@@ -113,14 +114,14 @@ class BestDesignCard(pn.viewable.Viewer):
     ----------
     design : BestDesign or None
         What is shown.
-    table : HTML
+    table : LiveHTML
     """
 
     def __init__(self, certified: Callable[[], Certainty | None] = lambda: None) -> None:
         super().__init__()
         self._certified, self._certainty = certified, RunCertainty()
         self.design: BestDesign | None = None
-        self.table = pn.pane.HTML(_NONE, stylesheets=[DESIGN_STYLE], sizing_mode="stretch_width", margin=(2, 10))
+        self.table = LiveHTML(_NONE, stylesheets=[DESIGN_STYLE], sizing_mode="stretch_width", margin=(2, 10))
         self._run: Run | None = None
         self._refreshes = 0
         self._row = pn.Row(section("Best design"), margin=0)
