@@ -60,6 +60,9 @@ def test_a_misspelt_parameter_is_named_with_what_is_near() -> None:
     complaints = apply_query(RunForm(), "?problem=Nonconvex+QCQP&solver=ZO-SPLM&solver.primal_stp=1&utm_source=mail")
     assert len(complaints) == 1
     assert complaints[0].startswith("solver.primal_stp in the address is ignored: did you mean solver.primal_step")
+    assert apply_query(RunForm(), "?solver.qqqqqqqqqq=1") == [
+        "solver.qqqqqqqqqq in the address is ignored: the problem, the solver and the run have no such parameter."
+    ]
 
 
 @pytest.mark.parametrize("made", [False, True], ids=["a new page", "a page with the room"])

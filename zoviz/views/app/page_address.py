@@ -160,8 +160,8 @@ def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
                 owner.param.update({name: default})
     if not complaints:  # else its parameters may be those of what is not valid
         named = [name for name in values if name.startswith(("problem.", "solver.", "run.")) and name not in known]
-        others = f"known are {', '.join(known)}."
-        complaints += [f"{name} in the address is ignored: {suggestion(name, known, others)}" for name in named]
+        others = "the problem, the solver and the run have no such parameter."
+        complaints += [f"{name} in the address is ignored: {suggestion(name, sorted(known), others)}" for name in named]
     return complaints
 
 
