@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import panel as pn
 import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
@@ -53,6 +54,9 @@ def models(document: Document) -> Counter[str]:
 def page() -> tuple[Dashboard, Document]:
     document = Document()
     with set_curdoc(document):
+        # Without a session, pages have the process's area of notifications: tests before this one may have filled it.
+        if pn.state.notifications is not None:
+            pn.state.notifications.notifications = []
         dashboard = Dashboard()
         dashboard.page().server_doc(document)
     return dashboard, document
