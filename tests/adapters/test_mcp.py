@@ -19,7 +19,7 @@ import pytest
 from helpers.doors import Ledger, assert_same_result, black_box
 from helpers.project import ROOT
 from zoviz import BlackBox, Run, Store
-from zoviz.adapters.mcp import Laboratory, server
+from zoviz.adapters.mcp import Laboratory, main, server
 
 pytest.importorskip("mcp")
 
@@ -200,6 +200,33 @@ def test_who_may_only_read_has_no_other_tools(store: Store) -> None:
         assert await agent.refused("start", problem="beam", calls=10)
 
     assert talk(laboratory(store, read_only=True), dialogue)
+
+
+def test_an_agent_of_its_own_sees_and_resumes_its_own_runs_alone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+
+    async def begin(agent: Agent) -> None:
+        runs.append((await agent.call("start", problem="beam", solver="ZOCEG", calls=500))["run"])
+        await agent.call("stop", run=runs[0])
+
+    async def meddle(agent: Agent) -> None:
+        assert await agent.call("runs") == []
+        for tool in ("read", "resume", "report"):
+            await agent.refused(tool, run=runs[0])
+        assert (await agent.call("problems"))["calls_left"] == 600
+
+    runs: list[str] = []
+    for owner, dialogue in (("ada", begin), ("bob", meddle)):
+        with Store(url, owner=owner) as own:
+            talk(laboratory(own), dialogue)
+    with Store(url, owner="ada") as own:
+        assert own.load(runs[0]).status == "stopped"
+
+
+def test_problems_of_one_name_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["zoviz.problems:LoadTracking", "zoviz.problems.power.load_tracking:LoadTracking", "--calls", "10"])
+    assert "Expected problems of different names" in capsys.readouterr().err
 
 
 @pytest.mark.slow

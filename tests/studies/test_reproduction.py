@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ import pytest
 from zoviz.core.errors import ZovizError
 from zoviz.papers.sogd.product_variance import ProductVariance
 from zoviz.studies.experiment import Claim, Experiment, Figures, Measured, Settings, Table, array, mean_text, plain
+from zoviz.studies.planning import plans
 from zoviz.studies.reports import html, markdown
 from zoviz.studies.reproduction import Reproduction, changes, experiments
 from zoviz.studies.verdict import Evidence
@@ -141,6 +143,20 @@ def test_other_settings_are_not_mixed(toy: Falls, tmp_path: Path, monkeypatch: p
         ZovizError, match=r"Expected results with the settings \{'rounds': 5\} in .*, got \{'rounds': 4\}"
     ):
         Reproduction(toy, tmp_path)
+
+
+def test_a_record_of_older_settings_counts_as_none(toy: Falls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Reproduction(toy, tmp_path / "recorded").run()
+    monkeypatch.setattr(resources, "files", lambda package: tmp_path)
+    assert Reproduction.recorded(toy).missing == []
+    other: Settings = {"rounds": 5}
+    monkeypatch.setattr(Falls, "sizes", {"quick": other})
+    work = Reproduction(Falls(size="quick"), tmp_path / "here")
+    record = Reproduction.recorded(work.experiment)
+    assert record.missing == ["method", "without it"]
+    (plan,) = plans([work], [record])
+    assert plan.missing == 2 and np.isnan(plan.seconds)
+    assert changes(work.run(), record) == []
 
 
 def test_a_claim_whose_ablation_passes_cannot_be_decided(

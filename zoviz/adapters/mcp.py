@@ -220,13 +220,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("problems", nargs="+", metavar="MODULE:OBJECT", help="problem that may be solved")
     parser.add_argument("--calls", type=int, required=True, help="budget of all runs together")
     parser.add_argument("--store", default=os.environ.get("ZOVIZ_STORE", STORE_URL), help="store of the runs")
+    parser.add_argument("--owner", help="person or agent whose runs alone are listed, read and resumed (everybody's)")
     parser.add_argument("--read-only", action="store_true", help="let runs be read only")
     args = parser.parse_args(arguments)
     try:
         problems = {path.rpartition(":")[2]: find_problem(path) for path in args.problems}
     except ValueError as error:
         parser.error(str(error))
-    server(Laboratory(problems, Store(args.store), args.calls, args.read_only)).run()
+    if len(problems) < len(args.problems):
+        parser.error(f"Expected problems of different names, got {' '.join(args.problems)}.")
+    server(Laboratory(problems, Store(args.store, owner=args.owner), args.calls, args.read_only)).run()
 
 
 if __name__ == "__main__":

@@ -150,12 +150,13 @@ class Account:
             self._behind = bill.spent - (self.calls + bill.counts)
         self.spent = bill.spent
         self.ledger.pay(self.purpose or purpose, bill.counts)
-        if bill.samples is not None:
+        if bill.parts:
             self.samples.pay(bill.parts, bill.counts, bill.own, bill.samples)
 
-    def enter_kind(self, kind: str, counts: np.ndarray) -> None:
-        """Count calls (R,), which were paid, as such that gave something else than joint values."""
-        self.kinds = {**self.kinds, kind: self.kinds.get(kind, 0) + counts}
+    def enter_kind(self, kind: str, counts: np.ndarray | int) -> None:
+        """Count calls, (R,) or as many of each, which were paid, as such that gave something else than joint values."""
+        before = self.kinds.get(kind)
+        self.kinds = {**self.kinds, kind: (np.zeros_like(self._behind) if before is None else before) + counts}
 
     def fail(self, counts: np.ndarray, purpose: Purpose) -> None:
         """Count failed calls of every replica, (R,), for a purpose unless another one is stated."""

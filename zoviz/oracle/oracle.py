@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
@@ -639,8 +640,8 @@ class Oracle:
         """Pay a call for each of the points (R, ..., n), and samples; ``BudgetSpent`` before anything is counted."""
         if self._proceed is not None:
             self._proceed()
-        points = int(np.prod(places.shape[1:-1]))
-        paid = points * self.active
+        points = math.prod(places.shape[1:-1])
+        paid: Any = points if self.all_active and self._stage is None else points * self.active
         if self._stage is not None and not self.account.affords(paid).all():
             raise self.account.exhausted()
         bill = self.account.bill(paid, parts, self.contract == "independent", points)

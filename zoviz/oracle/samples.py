@@ -59,8 +59,8 @@ class SampleCounts:
         self._sizes = int(sizes[0]), int(sizes[-1])
         self._seen = np.zeros_like(self._seen)
 
-    def bill(self, parts: tuple[int, ...], points: np.ndarray | int, own: bool) -> Counts:
-        """Return what a number of points, (R,) or one for all, would add; nothing is counted yet.
+    def bill(self, parts: tuple[int, ...], points: np.ndarray | int, own: bool) -> Counts | None:
+        """Return what a number of points, (R,) or one for all, would add, None for nothing; nothing is counted yet.
 
         Parameters
         ----------
@@ -75,6 +75,8 @@ class SampleCounts:
         BudgetSpent
             Where the samples of xi or of zeta would exceed their budget.
         """
+        if not own and all(self._seen[part].all() for part in parts):  # most requests: a round is asked many times
+            return None
         new = np.zeros((2, len(self.xi)), dtype=np.int64)
         for part in parts:
             fresh = points if own else (np.asarray(points) > 0) & ~self._seen[part]
@@ -84,8 +86,10 @@ class SampleCounts:
                 raise BudgetSpent(f"The budget of {limit} {name} is spent.")
         return new[XI], new[ZETA]
 
-    def pay(self, parts: tuple[int, ...], points: np.ndarray | int, own: bool, new: Counts) -> None:
+    def pay(self, parts: tuple[int, ...], points: np.ndarray | int, own: bool, new: Counts | None) -> None:
         """Count what ``bill`` returned for the same parts and points."""
+        if new is None:
+            return
         self.xi, self.zeta = self.xi + new[XI], self.zeta + new[ZETA]
         if not own:
             flags = self._seen.copy()

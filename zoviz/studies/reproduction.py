@@ -66,6 +66,8 @@ class Reproduction:
     experiment : Experiment
     folder : Path
         Of the file, which has the experiment's name and size, and its draw where that is not 0.
+    is_record : bool
+        Whether a file with other settings, which the experiment had when it was recorded, counts as none.
 
     Attributes
     ----------
@@ -75,30 +77,27 @@ class Reproduction:
         The judgements that the file has, as ``judgements`` returned them when it was written; empty before that.
     """
 
-    def __init__(self, experiment: Experiment, folder: Path) -> None:
+    def __init__(self, experiment: Experiment, folder: Path, is_record: bool = False) -> None:
         self.experiment = experiment
         draw = f"-draw-{experiment.draw}" if experiment.draw else ""
         self.path = folder / f"{experiment.slug()}-{experiment.size}{draw}.json"
         self.parts: dict[str, dict[str, Any]] = {}
         self.judged: list[dict[str, Any]] = []
-        if self.path.exists():
-            self._read(json.loads(self.path.read_text(encoding="utf-8")))
+        content = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else None
+        own = json.loads(json.dumps(experiment.settings))
+        if content is not None and content["settings"] == own:
+            self.parts, self.judged = content["parts"], content.get("claims", [])
+        elif content is not None and not is_record:
+            raise ZovizError(
+                f"Expected results with the settings {own} in {self.path}, got {content['settings']}: "
+                "move the file away, or choose another folder."
+            )
 
     @classmethod
     def recorded(cls, experiment: Experiment) -> Self:
         """Return the recorded results of an experiment, of draw 0; they may lack parts, or have none."""
         with resources.as_file(resources.files(PACKAGE) / "recorded") as folder:
-            return cls(type(experiment)(size=experiment.size) if experiment.draw else experiment, folder)
-
-    def _read(self, content: dict[str, Any]) -> None:
-        own = json.loads(json.dumps(self.experiment.settings))
-        if content["settings"] != own:
-            raise ZovizError(
-                f"Expected results with the settings {own} in {self.path}, got {content['settings']}: "
-                "move the file away, or choose another folder."
-            )
-        self.parts = content["parts"]
-        self.judged = content.get("claims", [])
+            return cls(type(experiment)(size=experiment.size) if experiment.draw else experiment, folder, True)
 
     @property
     def command(self) -> str:

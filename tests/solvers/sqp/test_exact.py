@@ -252,6 +252,18 @@ def test_a_start_at_the_bottom_of_a_valley_does_not_stretch_a_variable(x0: list[
     assert found.fun < 1e-6
 
 
+def test_no_differences_are_made_beside_the_start_where_no_value_is_known() -> None:
+    """They would tell nothing, and cost n calls."""
+
+    def valley(x: Array) -> Array:
+        value = np.stack([(1.0 - x[..., 0]) ** 2 + 100.0 * (x[..., 1] - x[..., 0] ** 2) ** 2, x.sum(axis=-1)], axis=-1)
+        return np.where(np.abs(x).max(axis=-1, keepdims=True) < 1e-3, value, np.nan)
+
+    around, aside, then = batches(valley, start=np.zeros(2), calls=60)[:3]
+    assert (around.purpose, aside.purpose, then.purpose) == ("differences", "trial", "trial")
+    assert np.isnan(valley(aside.points)).all()
+
+
 def test_no_variable_is_linear_where_no_slope_changed_or_none_has_moved() -> None:
     assert not batches(calls=30)[-1].memory.run.linear.any()  # slopes change along both variables
     flat = batches(lambda x: np.stack([x[..., 0] + x[..., 1], x[..., 0], x[..., 1]], axis=-1), half=1e9, calls=10)

@@ -22,9 +22,12 @@ _KEPT = 8
 class _Data(NamedTuple):
     """The matrices H (d, d) and its inverse, B (d, n), Q (n, n); phases (k,) and walk (rounds, k) of a_t, c_t, q_t.
 
-    Also the eigenvalues of H, (d,), and the vectors of the rounds that were asked for last.
+    Also the sets of x and y, which every round asks for, the eigenvalues of H, (d,), and the vectors of the rounds that
+    were asked for last.
     """
 
+    domain: Box
+    inner_domain: Box
     eigenvalues: Array
     hessian: Array
     inverse: Array
@@ -110,14 +113,9 @@ class QuadraticBilevel(OnlineBilevel):
     )
 
     @property
-    def domain(self) -> Box:
-        """The leader's box X."""
-        return Box(np.full(self.n, -self.half_width), np.full(self.n, self.half_width))
-
-    @property
     def inner_domain(self) -> Box:
         """The follower's set R^d."""
-        return Box.free(self.d)
+        return self.data.inner_domain
 
     def build(self) -> _Data:
         """Draw the matrices, centres and phases."""
@@ -135,7 +133,8 @@ class QuadraticBilevel(OnlineBilevel):
         angles = rng.uniform(0.0, 2.0 * np.pi, n + 2 * d)
         steps = rng.standard_normal((_WALK if self.drift == "walk" else 1, n + 2 * d))
         walk = np.cumsum(steps / np.arange(1.0, len(steps) + 1.0)[:, None], axis=0)
-        return _Data(eigenvalues, hessian, inverse, coupling, bowl, angles, walk, constants, {})
+        box = Box(np.full(n, -self.half_width), np.full(n, self.half_width))
+        return _Data(box, Box.free(d), eigenvalues, hessian, inverse, coupling, bowl, angles, walk, constants, {})
 
     @property
     def bilevel_constants(self) -> BilevelConstants:

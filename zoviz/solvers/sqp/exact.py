@@ -259,6 +259,8 @@ class Exact:
         place = self._line(derivatives.line_points(run.x, space, context.generator, space.constants.aside)[:1])[0]
         other = SQPRun.start(place, np.empty(0), len(self.multipliers), run.radius, run.penalty)
         values, context = yield from self._values("trial", place[None], context, space)
+        if not np.isfinite(values).all():  # no slope could be told by differences from there
+            return np.zeros((space.n, values.shape[1])), context
         other.value, other.interior = values[0], run.interior
         steps, probes = other.offsets(space, place), ahead.around(other, place, space)
         values, context = yield from self._values("differences", probes, context, space)
