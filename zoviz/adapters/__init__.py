@@ -1,1 +1,1 @@
-"""Doors from other tools: each is a thin layer over ``AskTell``, and imports the library that it is for."""
+"""Adapters for other tools: each is a thin layer over ``AskTell`` that imports its own library."""

@@ -1,4 +1,4 @@
-"""Functional mock-up units (FMI) as functions of a black box: parameters by name, outputs at a simulation's end."""
+"""Functional mock-up units (FMI) as black-box functions: parameters by name, outputs at a simulation's end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 
 
 class FMU:
-    """A function for a ``BlackBox`` with ``joint=True``: x sets parameters, and f and h are outputs at the end.
+    """A function for a ``BlackBox`` with ``joint=True``: x sets parameters; f and h are outputs at the end.
 
     With ``workers`` every process simulates for itself, and ``timeout`` ends a simulation that hangs; a simulation that
     the unit gives up is a failed call with ``on_error="fail"``.

@@ -1,4 +1,4 @@
-"""A generator of the gest-api standard: Xopt, Badger, libEnsemble and Optimas evaluate the points of a solver."""
+"""A gest-api generator: Xopt, Badger, libEnsemble and Optimas evaluate a solver's points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RELATIVE, ABSOLUTE = 1e-9, 1e-12
 
 
 class ZovizGenerator(Base):
-    """A generator whose points are those that a solver asks for, constraints included.
+    """A gest-api generator that proposes a solver's points, for problems with constraints too.
 
     Each point has an ``_id``, by which its values are taken in, in any order. A result without an objective or a
     constraint, or with NaN in one, is a failed call.
@@ -114,7 +114,7 @@ class ZovizGenerator(Base):
 
     @property
     def result(self) -> Result:
-        """The outcome so far; where the objective is maximised, that of its negative.
+        """The result so far; if the objective is maximised, that of the negated objective.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol: an agent solves the problems that were named at the start, within a budget.
+"""A Model Context Protocol server: an agent solves the problems named at its start, within a budget.
 
 ``python -m zoviz.adapters.mcp my_module:problem --calls 5000`` speaks over standard input and output.
 """
@@ -80,7 +80,7 @@ class Laboratory:
         ]
 
     def read(self, run: str) -> dict[str, Any]:
-        """Read how a run stands: status, verdict, best design, parameters that may be steered, and their changes."""
+        """Read a run's state: status, verdict, best design, parameters that can be steered, and their changes."""
         one, own = self._loaded(run), self._runs.get(run)
         found: dict[str, Any] = {
             "status": str(one.status),
@@ -97,7 +97,7 @@ class Laboratory:
         return found | {"changes": changes, "authors": self._store.load(run).record.notes}
 
     def compare(self, runs: list[str]) -> list[dict[str, Any]]:
-        """Compare runs: each as it stands, the lowest feasible objective first."""
+        """Compare the present states of runs, the lowest feasible objective first."""
         found = [{"run": run, **self.read(run)} for run in runs]
         best = [one.get("best") or {"feasible": False, "f": None} for one in found]
         order = sorted(range(len(found)), key=lambda i: (not best[i]["feasible"], best[i]["f"] or 0.0))
@@ -125,7 +125,7 @@ class Laboratory:
         return self._begin(Run(made.problem, made.solver, store=self._store, label=problem, **settings), calls)
 
     def wait(self, run: str, seconds: float = 30.0) -> dict[str, Any]:
-        """Wait for the end of a run, at most ``seconds``, and read how it stands."""
+        """Wait at most ``seconds`` for the end of a run, then read its state."""
         try:
             self._own(run).wait(min(seconds, 600.0))
         except TimeoutError:
@@ -133,7 +133,7 @@ class Laboratory:
         return self.read(run)
 
     def steer(self, run: str, name: str, value: float, author: str) -> dict[str, Any]:
-        """Set a parameter of a run at work; the journal has the change, and the run's notes who made it."""
+        """Set a parameter of a running run; its journal records the change, and its notes the author."""
         own = self._own(run)
         own.set({name: value})
         notes = self._store.load(run).record.notes
@@ -146,7 +146,7 @@ class Laboratory:
         return self._begin(self._own(run).fork(changes=changes, calls=calls), calls)
 
     def resume(self, run: str) -> dict[str, Any]:
-        """Go on with a run that an agent started here before this server was ended; its other calls are taken again."""
+        """Continue a run that an agent started here before the server ended; its remaining calls are reserved again."""
         stored = self._store.load(run)
         if TAG not in stored.record.tags or stored.label not in self._problems:
             raise ZovizError(f"Expected a run that an agent has started, got {run[:40]!r}: others can only be read.")
@@ -159,7 +159,7 @@ class Laboratory:
         return self.wait(run)
 
     def certify(self, run: str) -> dict[str, Any]:
-        """Measure by further calls how sure the answer of a run that has ended is."""
+        """Measure, by further calls, how certain the answer of a finished run is."""
         own, certifier = self._own(run), Certifier()
         if own.active:
             raise ValueError("Expected a run that has ended, got one at work: wait for it, or stop it.")

@@ -1,4 +1,4 @@
-"""A driver for OpenMDAO: a solver chooses the design variables of a model, under its constraints."""
+"""An OpenMDAO driver: a solver chooses a model's design variables, subject to its constraints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Base: Any = base("openmdao.core.driver", "Driver", "openmdao", "ZovizDriver")
 
 
 class ZovizDriver(Base):
-    """A driver whose runs of the model are the calls of a solver, without derivatives.
+    """A derivative-free OpenMDAO driver, each of whose model runs is a solver's call.
 
     The solver sees design variables, objective and constraints as they are scaled for drivers. ``equals`` and two-sided
     constraints become two rows, lower limits first. An ``AnalysisError`` is a failed call. A recorder of the driver has

@@ -1,4 +1,4 @@
-"""A sampler for Optuna: a session of zoviz's chooses the parameters of a study's trials."""
+"""An Optuna sampler: a zoviz session chooses the parameters of a study's trials."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUNDING = 1e-13
 
 
 class Variable(NamedTuple):
-    """A parameter of a trial as a variable of the solver's, the logarithm of one that is suggested with ``log=True``.
+    """A trial's parameter as a variable of the solver; its logarithm if it is suggested with ``log=True``.
 
     Attributes
     ----------
@@ -56,14 +56,14 @@ class Variable(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """The point that a trial evaluates, by its id (None of a first trial), and the thread that asked for it."""
+    """The point that a trial evaluates, by its id (None for a first trial), and the thread that requested it."""
 
     id: int | None
     thread: int
 
 
 class ZovizSampler(Base):
-    """A sampler whose trials are the calls of a solver, constraints included.
+    """An Optuna sampler whose trials are a solver's calls, with Optuna's constraints.
 
     Parameters are floats, without a step. The first trial shows which ones there are, and how many constraints
     (``trial.set_constraint``, feasible where <= 0); the solver starts there. A trial that is pruned, fails, or leaves
@@ -130,7 +130,7 @@ class ZovizSampler(Base):
 
     @property
     def result(self) -> Result:
-        """The outcome so far; of a study that is maximised, that of the negative objective.
+        """The result so far; for a study that maximises, that of the negated objective.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class ZovizSampler(Base):
         return {one.name: one.parameter(x) for one, x in zip(self._variables, point, strict=True)}
 
     def sample_independent(self, study: Any, trial: Any, param_name: str, param_distribution: Any) -> float:
-        """Return the start in a study's first trial, and a random value where those before have failed."""
+        """Return the start for a study's first trial, or a random value if earlier trials have failed."""
         if self._session is not None:
             names = ", ".join(one.name for one in self._variables)
             raise ValueError(

@@ -1,4 +1,4 @@
-"""UM-Bridge both ways: a model that another program serves is a problem, and a problem is served as a model."""
+"""UM-Bridge in both directions: a served model becomes a problem, and a problem is served as a model."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class ServedProblem(Base):
         return [1, self._problem.m] if self._problem.m else [1]
 
     def supports_evaluate(self) -> bool:
-        """Return True: values are all that there is."""
+        """Return True: the model provides values, no derivatives."""
         return True
 
     def __call__(self, parameters: list[list[float]], config: Mapping[str, Any]) -> list[list[float]]:

@@ -1,4 +1,4 @@
-"""Sessions of ask and tell that a store keeps: a value is stored before its caller gets an answer."""
+"""Ask-tell sessions kept in a store: a value is stored before its caller gets an answer."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _LIVE = 64
 
 
 class UnknownSession(ZovizError):
-    """An id that no session has."""
+    """Raised for an id that belongs to no session."""
 
 
 class Conflict(ZovizError):
-    """Values that contradict what was told before, or for a session that has been cancelled."""
+    """Raised for values that contradict earlier ones, or that come after the session was cancelled."""
 
 
 class KeptSession:
-    """A session, what was told in it, and whether it was cancelled.
+    """A session, the values it has received, and whether it was cancelled.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class KeptSession:
         self.told |= dict(zip(batch.ids.tolist(), zip(batch.x, values, strict=True), strict=True))
 
     def certainty(self) -> Certainty:
-        """Return how sure the best point so far is, by the values that were told.
+        """Return how certain the best point so far is, by the values received.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class KeptSession:
         box = as_box(problem.domain)
         if outputs is None or oracle.may_differ or box is None:
             values = np.full(1 + problem.m, np.nan) if outputs is None else outputs
-            return unknown(x, values[0], values[1:], "values are noisy, and calls of its own would have to tell")
+            return unknown(x, values[0], values[1:], "values are noisy, so further calls are needed")
         points, values = (np.array(column) for column in zip(*self.told.values(), strict=True))
         near = nearby(Calls(points, values), x, box)
         return repeating(near, x, outputs, result.multipliers[r], box, oracle.best.tolerance)
@@ -138,7 +138,7 @@ class KeptSessions:
             return list(connection.execute(query).scalars())
 
     def get(self, id: str) -> KeptSession:
-        """Return a session; made again by what was told in it, where this process does not hold it.
+        """Return a session, rebuilt from its stored values if this process does not hold it.
 
         Raises
         ------
@@ -210,14 +210,14 @@ class KeptSessions:
             connection.execute(insert(TELLS).values(**row, **sealed(pack(told))))
 
     def cancel(self, id: str) -> None:
-        """End a session; what was told stays."""
+        """End a session; its values are kept."""
         kept = self.get(id)
         with kept.lock, self._database.writing() as connection:
             kept.cancelled = True
             connection.execute(update(SESSIONS).where(SESSIONS.c.id == id).values(cancelled=time.time()))
 
     def events(self, id: str, after: int = -1) -> list[dict[str, Any]]:
-        """Return what has happened to a session after the event of a number: what was told, and at last its end."""
+        """Return the events of a session after a given event's number: values received and, finally, its end."""
         kept = self.get(id)
         with self._database.reading() as connection:
             told = _tells(connection, id)

@@ -71,7 +71,7 @@ class Answers:
         self.ids = np.zeros(0, dtype=np.int64)
 
     def tell(self, rows: np.ndarray, values: Array) -> bool:
-        """Add values (j, width) at some of the pending points, and return whether all of these now have one.
+        """Add values (j, width) at some of the pending points; return whether every pending point now has one.
 
         Parameters
         ----------

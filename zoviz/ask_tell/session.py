@@ -24,7 +24,7 @@ from zoviz.solvers.portfolio.choice import AUTO, matched
 
 def _never(x: Array) -> Any:
     """Raise: it stands where a function would, and is never called."""
-    raise ZovizError("Expected the values from tell(), got a call of the function: ask and tell has none.")
+    raise ZovizError("Expected the values from tell(), got a call of the function: an ask-tell session has none.")
 
 
 class Batch(NamedTuple):
@@ -48,7 +48,7 @@ class Batch(NamedTuple):
     seeds: np.ndarray
 
     def take(self, rows: ArrayLike) -> Batch:
-        """Return a part of the batch, to be told by itself.
+        """Return a part of the batch, whose values can be given separately.
 
         Parameters
         ----------
@@ -150,7 +150,7 @@ class AskTell:
 
     @property
     def reason(self) -> str:
-        """The sentence on why the solver was chosen; empty where it was named."""
+        """Why this solver was chosen, in a sentence; empty if the caller named it."""
         return self._reason
 
     @property
@@ -165,7 +165,7 @@ class AskTell:
 
     @property
     def question(self) -> Question:
-        """The present question: points in the shape in which a ``Run`` evaluates them, kind, and sample.
+        """The batch that waits for values: its points in the shape that a ``Run`` evaluates, its kind, and its sample.
 
         Raises
         ------
@@ -187,7 +187,7 @@ class AskTell:
 
     @property
     def result(self) -> Result:
-        """The outcome of the session so far, in SciPy's names.
+        """The result of the session so far, under SciPy's names.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class AskTell:
         return self._worker.result
 
     def ask(self) -> Batch:
-        """Return the points to evaluate; the same ones until they are told.
+        """Return the points to evaluate; the same ones until all their values are given.
 
         Of an online bilevel problem the values of f_t or g_t are asked for (``question.kind``), at points x and y side
         by side.
@@ -216,7 +216,7 @@ class AskTell:
         return batch if answers.open.all() else batch.take(answers.open)
 
     def ahead(self) -> Batch:
-        """Return the points that later batches have, as far as they are known, for workers that have nothing to do.
+        """Return points of later batches, as far as they are known, for workers that would otherwise be idle.
 
         They may be told before they are asked for, and need not be: points and results are the same. There are some
         where the method has ``parallel_calls``.

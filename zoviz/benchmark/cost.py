@@ -18,7 +18,7 @@ _LONGEST = 20.0
 
 
 class Cost(NamedTuple):
-    """The runs that a study has not done yet, and what they cost.
+    """The runs that a study has still to do, and their cost.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Cost(NamedTuple):
 
 
 def cost_of(study: Study) -> Cost:
-    """Return what the missing runs of a study cost, by trials that are neither stored nor counted.
+    """Return the cost of a study's missing runs, estimated by trials that are neither stored nor counted.
 
     A trial costs calls of the black box: four sweeps of n + 1 for each replica of each run, at most.
     """

@@ -86,7 +86,7 @@ class Hits(NamedTuple):
     spent: Array
 
     def complete(self) -> Hits:
-        """Return the problems of which every solver has every replica.
+        """Return the problems for which every solver has every replica.
 
         Raises
         ------
@@ -127,7 +127,7 @@ def merit(f: Array, violation: Array, first_violation: float, tolerance: float =
 
 
 def courses_of(stored: StoredRun, tolerance: float) -> list[Course]:
-    """Return the course of each replica of a stored run, from its trace.
+    """Return the course of each replica of a stored run, read from its trace.
 
     The trace holds at most 4096 rows, of iterations at equal distances, closer at the beginning; the calls to a level
     are those at the first row after it. Of infeasible points those count at which a row stands, of feasible ones all.
@@ -248,7 +248,7 @@ class Benchmark:
 
     @classmethod
     def of_runs(cls, definition: Definition, courses: Mapping[str, Sequence[Course]]) -> Benchmark:
-        """Return the benchmark of those runs of a study of which the courses are given, by their ids."""
+        """Return the benchmark of the runs of a study whose courses are given, by run id."""
         by_pair: dict[tuple[str, str], list[Course]] = {}
         for run in definition.runs:
             if run.id in courses:
@@ -265,7 +265,7 @@ class Benchmark:
 
     @property
     def replicas(self) -> int:
-        """The most replicas of a pair."""
+        """The largest number of replicas of any solver on any problem."""
         return self._points.replicas
 
     def with_optima(self, optima: Mapping[str, float]) -> Benchmark:
@@ -281,7 +281,7 @@ class Benchmark:
         return Benchmark(names, self.solvers, self.dimensions[own], courses, self._known, self._starts)
 
     def starts(self, problem: str) -> Array:
-        """Return the merits (k,) with which the runs on a problem began, of those that began with one."""
+        """Return the initial merits (k,) of the runs on a problem that have one."""
         firsts = [one.merit[0] for (name, _), each in self.courses.items() if name == problem for one in each]
         return np.array([value for value in firsts if np.isfinite(value)])
 
@@ -295,7 +295,7 @@ class Benchmark:
         return self._known[problem] if problem in self._known else self._ends[problem][1]
 
     def first(self, problem: str) -> float:
-        """Return the merit of a problem's start; where it has none, the largest with which a run began to have one."""
+        """Return the merit at a problem's start; if it has none, the largest first merit of its runs."""
         return self._ends[problem][0]
 
     @cached_property
@@ -332,7 +332,7 @@ class Benchmark:
         return Hits(self.problems, self.solvers, self.dimensions, calls, spent)
 
     def shortfalls(self, sweeps: float = np.inf) -> Array:
-        r"""Return what of the way to the best was left after a number of sweeps of n + 1 calls.
+        r"""Return the share of the initial gap that remained after a number of sweeps of n + 1 calls.
 
         .. math:: (\varphi_k - \varphi_{best}) / (\varphi_0 - \varphi_{best})
 

@@ -1,4 +1,4 @@
-"""Parts of a benchmark's problems: those of a kind, and those with a number of variables."""
+"""Subsets of a benchmark's problems: by kind, and by number of variables."""
 
 from __future__ import annotations
 

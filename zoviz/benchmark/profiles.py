@@ -101,7 +101,7 @@ def data_profile(hits: Hits) -> Profile:
 
 
 def profile_of(solvers: tuple[str, ...], problems: tuple[str, ...], cost: Array) -> Profile:
-    """Return the step functions of costs (p, s, r): the share of problems and replicas that cost at most so much."""
+    """Return step functions of costs (p, s, r): the share of problems and replicas solved within each cost."""
     places, shares = [], []
     for own in np.moveaxis(cost, 1, 0):
         x, counts = np.unique(own[np.isfinite(own)], return_counts=True)

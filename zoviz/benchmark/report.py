@@ -16,7 +16,7 @@ def shares(hits: Hits) -> np.ndarray:
 
 
 def compared_solvers(bench: Benchmark) -> list[Comparison]:
-    """Compare all pairs of solvers by what is left of the way: of each problem the median over replicas."""
+    """Compare all pairs of solvers by the remaining gap: per problem, the median over replicas."""
     left = bench.shortfalls()
     whole = ~np.isnan(left).any(axis=(1, 2))
     losses = {name: np.median(left[whole, s], axis=1) for s, name in enumerate(bench.solvers)}
@@ -24,7 +24,7 @@ def compared_solvers(bench: Benchmark) -> list[Comparison]:
 
 
 def solver_rows(hits: Hits, tau: float) -> tuple[list[str], list[list[str]]]:
-    """Return heads, and a row for each solver.
+    """Return the column headings and one row per solver.
 
     Problems with a run, share of replicas solved, median over problems of the ERT in sweeps of n + 1 calls where it is
     finite, and how many problems no other solver solved in less.
@@ -60,7 +60,7 @@ def markdown(bench: Benchmark, tau: float) -> str:
 
 
 def problem_rows(hits: Hits) -> tuple[list[str], list[list[str]]]:
-    """Return heads, and a row for each problem: the ERT of each solver in sweeps of n + 1 calls.
+    """Return headings and one row per problem: the ERT of each solver in sweeps of n + 1 calls.
 
     "never" where no run reached the level, nothing where there is no run.
     """

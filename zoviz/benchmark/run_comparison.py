@@ -82,7 +82,7 @@ class ComparedRun(NamedTuple):
     below: int = 0
 
     def quartiles(self, measure: str) -> Quartiles:
-        """Return the quartiles of a measure, each a value that a replica has: of two the upper one."""
+        """Return the quartiles of a measure, each the value of a replica: of two candidates, the upper one."""
         return Quartiles(*(quartile(self.measures[measure], share) for share in (0.25, 0.5, 0.75)))
 
 
@@ -104,7 +104,7 @@ def measures_of(run: RunView) -> dict[str, Array]:
 
 
 def compared(runs: Mapping[str, RunView], judge: Callable[[RunView], Verdict | None] = verdict_of) -> list[ComparedRun]:
-    """Return runs by name, side by side; those that have not begun are left out.
+    """Return runs by name, side by side, without those that have not begun.
 
     Parameters
     ----------

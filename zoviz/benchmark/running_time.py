@@ -1,4 +1,4 @@
-r"""Running times to targets: the expected one, its distribution over targets, and simulated restarts.
+r"""Running times to targets: expected time, distribution over targets, and simulated restarts.
 
 .. math:: \mathrm{ERT} = \frac{\sum_k \min(t_k, T_k)}{\#\{k: t_k < \infty\}}
 

@@ -1,4 +1,4 @@
-"""A study as its store has it, read while other processes are at work on it; a run that has ended is read once."""
+"""A study read from its store while other processes work on it; each finished run is read once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST = 0.5
 
 
 class Outcome(NamedTuple):
-    """What came of a run of a study: its record, the verdict on it, and the courses of its replicas."""
+    """The outcome of a study's run: its record, its verdict, and the courses of its replicas."""
 
     record: Record
     verdict: Verdict | None
@@ -57,7 +57,7 @@ class StudySnapshot(NamedTuple):
 
 
 class StoredStudy:
-    """A study in a store, of which ``read`` tells how it stands.
+    """A study in a store, whose state ``read`` returns.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class StoredStudy:
         self._outcomes: dict[str, Outcome] = {}
 
     def read(self) -> StudySnapshot:
-        """Return how the study stands now; of the runs that have ended it reads those for which there is time.
+        """Return the study's present state, reading as many of the newly finished runs as time allows.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A process of its own that runs a study, begun and ended from a page that need not stay open."""
+"""A separate process that runs a study, started and stopped from a page that need not stay open."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _environment(store: Store) -> dict[str, str]:
 
 
 def cost_of_command(store: Store, command: Sequence[str]) -> dict[str, Any]:
-    """Return what ``zoviz benchmark --plan`` tells of a study; ``refusals`` are the pairs that it leaves out.
+    """Return what ``zoviz benchmark --plan`` prints of a study; ``refusals`` are the pairs that it leaves out.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _sentence(text: str) -> str:
 
 
 class StudyProcess:
-    """A process ``zoviz benchmark`` that outlives the page, and the server, that began it.
+    """A ``zoviz benchmark`` process that outlives the page and the server that started it.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class StudyProcess:
 
     @property
     def complaint(self) -> str:
-        """The last line that it wrote, where it ended otherwise than well; of a command that was stopped none."""
+        """The last line that the process wrote if it failed; empty if it succeeded or was stopped."""
         code = self._process.poll()
         if code in (None, 0, 130) or code == -signal.SIGTERM:
             return ""
@@ -100,7 +100,7 @@ class StudyProcess:
 
 
 def stop_study(store: Store, name: str) -> None:
-    """End the process that is at work on a study; its runs go on from their checkpoints when it is begun again.
+    """Stop a study's process; when it is started again, its runs go on from their checkpoints.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What ``zoviz benchmark`` prints of a benchmark, and the files that it writes."""
+"""The tables that ``zoviz benchmark`` prints, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tell(
     args: argparse.Namespace,
     runs: Callable[[], pandas.DataFrame],
 ) -> None:
-    """Print the tables, and write the files that are asked for.
+    """Print the tables and write the requested files.
 
     Parameters
     ----------

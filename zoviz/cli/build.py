@@ -121,7 +121,7 @@ def _bounds(text: str | None) -> list[tuple[float, float]] | None:
 
 
 def dask(address: str) -> Any:
-    """Return the executor of a Dask cluster."""
+    """Return a Dask cluster's executor."""
     distributed: Any = require("distributed", "dask", "--dask")
     return distributed.Client(address, timeout="10s").get_executor()
 

@@ -1,4 +1,4 @@
-"""The commands that list what the registry finds, a line each, or one class in full."""
+"""The commands that list the registry's classes, one per line, or describe one class in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A check of an installation: versions, extras, browser, store and permissions, with what to do where one fails."""
+"""Checks an installation: versions, extras, browser, store and permissions, with a remedy for each failure."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ is not the recorded one; ended by Ctrl-C."""
 
 
 class UsageError(ValueError):
-    """The command line asks for what there is not: a sentence, exit code 2."""
+    """Raised when the command line names something that does not exist: one sentence, exit code 2."""
 
 
 class Command(ABC):
@@ -49,7 +49,7 @@ class Command(ABC):
 
 
 def agreed(calls: int) -> bool:
-    """Ask a person whether a program is to be launched ``calls`` times.
+    """Ask the user whether to launch a program ``calls`` times.
 
     Raises
     ------
@@ -65,12 +65,12 @@ def agreed(calls: int) -> bool:
 
 
 def say(sentence: str) -> None:
-    """Print a sentence for the person to standard error: standard output holds results only."""
+    """Print a sentence for the user to standard error: standard output holds results only."""
     print(sentence, file=sys.stderr, flush=True)
 
 
 def show(value: Any) -> None:
-    """Print JSON; what is not finite is null, as JSON has no other."""
+    """Print JSON; values that are not finite are null, as JSON has no other form for them."""
     print(json.dumps(_plain(value), indent=2, ensure_ascii=False))
 
 
@@ -89,7 +89,7 @@ def _plain(value: Any) -> Any:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: str = "") -> None:
-    """Print columns as wide as they must be.
+    """Print columns as wide as their contents.
 
     Parameters
     ----------
@@ -110,5 +110,5 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: str = "")
 
 
 def number(value: float | None, digits: int = 6) -> str:
-    """Format a number for people, "-" where there is none."""
+    """Format a number for reading; "-" if there is none."""
     return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"

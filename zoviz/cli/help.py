@@ -1,4 +1,4 @@
-"""The help of commands: the examples first, on one screen, and what few people need under ``--help-all``."""
+"""The help of commands: examples first, on one screen; rarely used options under ``--help-all``."""
 
 from __future__ import annotations
 

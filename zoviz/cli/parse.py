@@ -56,7 +56,7 @@ def put(holder: param.Parameterized, own: str, name: str, text: str) -> None:
 
 
 def read(parameter: param.Parameter, text: str, name: str) -> Any:
-    """Return the value that a text stands for, in the parameter's type.
+    """Return the value that a text denotes, in the parameter's type.
 
     Raises
     ------

@@ -29,7 +29,7 @@ _MOST_LINES = 40
 
 @contextmanager
 def ended_by_sigterm() -> Iterator[None]:
-    """Return a context that SIGTERM ends as Ctrl-C does, also where Ctrl-C is ignored, as after nohup."""
+    """Return a context that SIGTERM ends as Ctrl-C does, even where Ctrl-C is ignored, as under nohup."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -38,7 +38,7 @@ def ended_by_sigterm() -> Iterator[None]:
 
 
 class Watch:
-    """A watch over a run to its end, with a progress bar.
+    """Follows a run to its end and shows a progress bar.
 
     Ctrl-C (or SIGTERM) once stops after the step in progress and keeps everything; twice, at once.
 
@@ -76,7 +76,7 @@ class Watch:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the person ended the run."""
+        """Whether the user ended the run."""
         return self._hits > 0
 
     def _interrupt(self, *_: int | FrameType | None) -> None:

@@ -29,7 +29,7 @@ _PLAIN = (bool, int, float, str, type(None))
 
 
 def path(package: ModuleType) -> Path:
-    """Return where the package's stub stands."""
+    """Return the path of the package's stub."""
     return Path(str(package.__file__)).with_suffix(".pyi")
 
 
@@ -60,12 +60,12 @@ class _Imports:
         return sorted(self._lines)
 
     def alias(self, cls: type) -> str:
-        """Return a name for a class whose own name is taken by its stub."""
+        """Return an alias for a class whose name the stub redefines."""
         self._lines.add(f"from {cls.__module__} import {cls.__name__} as _{cls.__name__}")
         return f"_{cls.__name__}"
 
     def annotation_text(self, annotation: object, holder: type) -> str:
-        """Return an annotation as it stands in the stub: types by their last names, text as it was written."""
+        """Return an annotation as the stub writes it: types by their last names, strings unchanged."""
         if isinstance(annotation, str):
             for node in ast.walk(ast.parse(annotation)):
                 if isinstance(node, ast.Name) and not hasattr(builtins, node.id):

@@ -14,7 +14,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 
 def adapted(callback: Callable[..., Any]) -> Callable[[OptimizeResult], bool]:
-    """Return a function of the result so far that calls a person's callback, and returns whether it wants to stop.
+    """Return a function that calls the user's callback with the result so far, and returns whether to stop.
 
     Parameters
     ----------

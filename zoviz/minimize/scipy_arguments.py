@@ -65,14 +65,14 @@ def values_alone(fun: Any, jac: Any, hess: Any, hessp: Any, integrality: Any) ->
 
 
 class ReadOptions(NamedTuple):
-    """The options of ``minimize``, by what they are for: its keywords, the solver's parameters, and printing."""
+    """The options of ``minimize`` by purpose: its own keywords, the solver's parameters, and printing."""
 
     keywords: dict[str, Any]
     solver: dict[str, Any]
     display: bool
 
     def shown(self, result: OptimizeResult) -> OptimizeResult:
-        """Return a result, printed where ``disp`` asks for it: how it ended, and its figures, a line each."""
+        """Return a result; print its message and its figures, one per line, if ``disp`` is set."""
         if self.display:
             figures = {"fun": result.fun, "maxcv": result.maxcv, "calls": result.calls, "iterations": result.nit}
             print("\n".join([result.message, *(f"{name:>12}: {value:.6g}" for name, value in figures.items())]))
@@ -80,7 +80,7 @@ class ReadOptions(NamedTuple):
 
 
 def read(options: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> ReadOptions:
-    """Return options by what they are for.
+    """Return the options sorted by purpose.
 
     Parameters
     ----------

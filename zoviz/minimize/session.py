@@ -29,7 +29,7 @@ from zoviz.solvers.portfolio.choice import matched
 
 
 class Session:
-    """A problem on its way to an ``OptimizeResult``, with the best point of all that is evaluated.
+    """Turns a problem into an ``OptimizeResult``, keeping the best of all evaluated points.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class Session:
         )
 
     def result_so_far(self) -> OptimizeResult | None:
-        """Return the best point of all that was evaluated, for who is about to see an exception; None without one."""
+        """Return the best evaluated point, to accompany an exception; None if there is none."""
         best = self._best
         if not len(best.x):
             return None

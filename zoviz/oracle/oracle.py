@@ -342,7 +342,7 @@ class Oracle:
             Within another stage.
         """
         if self._stage is not None:
-            raise ZovizError("Expected one stage at a time, got another within a stage: leave the first before.")
+            raise ZovizError("Expected one stage at a time, got a stage within another: leave the outer one first.")
         failed, any_failed, all_active = self.failed, self.any_failed, self.all_active
         memory = self._memory
         if free is not None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class RunStore(Protocol):
-    """A store as runs see it: what they need of ``Store``, which knows them."""
+    """The part of ``Store`` that runs use; a protocol, because ``Store`` itself imports runs."""
 
     @property
     def database(self) -> Database:
@@ -54,11 +54,11 @@ class RunStore(Protocol):
 
     @property
     def own(self) -> bool:
-        """Whether runs that this user has begun need no trust by name."""
+        """Whether this user's own runs are trusted without being named."""
 
     @property
     def owner(self) -> str | None:
-        """The person whose runs are kept; None where there are no owners."""
+        """The user who owns new runs; None if the store has no owners."""
 
 
 class Run(RunView):
@@ -202,12 +202,12 @@ class Run(RunView):
 
     @property
     def reason(self) -> str:
-        """The sentence on why the solver was chosen; empty where it was named."""
+        """Why this solver was chosen, in a sentence; empty if the caller named it."""
         return self._reason
 
     @property
     def spec(self) -> RunSpec:
-        """The run's present description; ``initial`` is the one that it began with."""
+        """The run's present description; ``initial`` is the one it started with."""
         return RunSpec(self.problem, self.solver, schedule=self.schedule, resolved=self.resolved, **self.settings)
 
     def start(
@@ -279,7 +279,7 @@ class Run(RunView):
         self._command("stop")
 
     def interrupt(self) -> None:
-        """End after the step in progress, to be resumed from the store later: what a server does that is to end."""
+        """End after the step in progress, to be resumed from the store later; a server does this when it stops."""
         self._command("interrupt")
 
     def wait(self, timeout: float | None = None) -> Result:
@@ -303,7 +303,7 @@ class Run(RunView):
         return self.result
 
     def release(self) -> None:
-        """Stop watching the public objects; ``wait`` does it, and who polls a run does it once it has ended."""
+        """Stop watching the public objects; ``wait`` does this, and callers that poll must do it after the end."""
         if self._steering is not None:
             self._steering.release()
 
@@ -324,7 +324,7 @@ class Run(RunView):
 
     @property
     def awaited(self) -> dict[str, Any]:
-        """The values of live parameters that were asked for, by name, and that the run has not taken yet."""
+        """Requested values of live parameters, by name, that the run has not applied yet."""
         return {} if self.worker is None else self.worker.inbox.awaited
 
     @property
@@ -334,7 +334,7 @@ class Run(RunView):
         return MappingProxyType({name: solver.get(name) for name in (*solver.live, *self.resolved)})
 
     def fork(self, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any) -> Run:
-        """Make a run that equals this one up to iteration ``at``, then goes on with ``changes`` and the same numbers.
+        """Make a run equal to this one up to iteration ``at``, continued with ``changes`` and the same random numbers.
 
         Of a user's function it takes over what was computed before the last change, pause or end; what it has to
         compute again is charged again.
@@ -377,7 +377,7 @@ class Run(RunView):
 
     @property
     def worker(self) -> Worker | None:
-        """The worker that carries the run out, None before its start; its thread alone may change it."""
+        """The worker that executes the run, None before its start; only its own thread may change it."""
         return self._history if isinstance(self._history, Worker) else None
 
     def prepare(self, *observers: RunObserver, answering: Answering | None = None) -> Worker:
@@ -460,7 +460,7 @@ class Run(RunView):
 
     @property
     def storage_message(self) -> str:
-        """The sentence on what is wrong with the run's store; empty where nothing is, or there is none."""
+        """What is wrong with the run's store, in a sentence; empty if nothing is, or there is no store."""
         return "" if self._recorder is None else self._recorder.storage_message
 
     @property

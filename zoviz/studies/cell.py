@@ -82,7 +82,7 @@ class PackedJob(NamedTuple):
 
 
 def identify(place: tuple[str, str], spec: RunSpec, owner: str | None = None) -> str:
-    """Return the cell's id, 32 hexadecimal digits that depend on all that decides its outcome, and on its owner.
+    """Return the cell's id: 32 hexadecimal digits, from its owner and everything that determines its outcome.
 
     Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
     """

@@ -49,7 +49,7 @@ class Row(NamedTuple):
 
 
 def contents() -> list[Row]:
-    """Return a row for all that the papers print and claim, each above those of the experiments' claims on it.
+    """Return a row for each thing the papers print or claim, followed by the experiments' claims on it.
 
     Returns
     -------

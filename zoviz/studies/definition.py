@@ -91,7 +91,7 @@ class Definition(NamedTuple):
         )
 
     def with_earlier(self, earlier: Definition) -> Definition:
-        """Return it with what the study consisted of before, to which this adds runs."""
+        """Return this definition merged with the study's earlier one, to which it adds runs."""
         own = {run.id for run in self.runs}
         return self._replace(
             problems=earlier.problems | self.problems,

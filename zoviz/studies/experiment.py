@@ -197,19 +197,19 @@ class Experiment(param.Parameterized):
         return tuple(map(self.seed, (0,) if tuning is None else tuning.reported_seeds))
 
     def live(self, measured: Measured) -> list[Live]:
-        """Return the runs that a page can begin, the most telling first; steps that were tuned are as measured."""
+        """Return the runs that a page can start, the most instructive first, with steps as they were tuned."""
         return []
 
 
 def plain(values: Array) -> list[Any]:
-    """Return an array of any shape as lists of numbers for JSON, with None for what is not finite."""
+    """Return an array of any shape as lists for JSON, with None for values that are not finite."""
     if values.ndim > 1:
         return [plain(row) for row in values]
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def rounded(values: Array) -> list[Any]:
-    """Return what is only drawn, of any shape, as lists of numbers of four digits."""
+    """Return an array of any shape, which is only plotted, as lists of numbers rounded to four digits."""
     return [None if value is None else float(f"{value:.4g}") for value in plain(values)]
 
 

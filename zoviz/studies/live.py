@@ -1,4 +1,4 @@
-"""What a page needs to run a method of an experiment live."""
+"""What a page needs to run an experiment's method live."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.solvers.base import Solver
 
 
 class Live(NamedTuple):
-    """A run that a page can begin: a method of an experiment as it was measured, for a person who watches.
+    """A run that a page can start: an experiment's method as it was measured.
 
     Attributes
     ----------

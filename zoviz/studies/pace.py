@@ -13,7 +13,7 @@ _DESCENTS = ((20, 10, 1000), (50, 1000, 25))
 
 
 def reference_seconds() -> float:
-    """Return what two descents along random directions, written out, take this thread of the processor's time.
+    """Return the processor seconds that this thread needs for two random-direction descents.
 
     Seconds of other work over these are the same on a faster machine, or while others share the caches and the clock.
     """

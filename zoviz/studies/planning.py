@@ -1,4 +1,4 @@
-"""How long experiments take, by the recorded seconds of their parts, on this machine as it is now."""
+"""Estimates how long experiments take on this machine now, from the recorded seconds of their parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REPEATS = 5
 
 
 class Plan(NamedTuple):
-    """What is still to be measured of an experiment, and how long it takes.
+    """What remains to be measured of an experiment, and how long that takes.
 
     Attributes
     ----------

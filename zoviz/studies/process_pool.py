@@ -18,7 +18,7 @@ LOST = "the store did not take them"
 
 @contextmanager
 def process_pool(workers: int) -> Iterator[Executor]:
-    """Return a pool of processes of this machine; Ctrl-C ends them at once, and the store has their runs."""
+    """Return a pool of processes on this machine; Ctrl-C ends them at once, and the store keeps their runs."""
     others = set(active_children())
     context = get_context("spawn")  # a fork would inherit threads' locks and the store's connections
     deaf = (signal.SIGINT, signal.SIG_IGN)

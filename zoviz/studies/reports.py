@@ -13,7 +13,7 @@ _VERDICTS = ("Place", "Claim", "Verdict", "Figures", "Without what it credits")
 
 
 def sentences(work: Reproduction) -> list[str]:
-    """Return what is said of an experiment before its tables: what is printed, how, when and by what it was measured.
+    """Return the introduction of an experiment's report: what the paper prints, and how and when it was measured.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def sentences(work: Reproduction) -> list[str]:
 
 
 def verdicts(work: Reproduction) -> Table:
-    """Return the table of the claims with their verdicts, and what the same test says of each ablation."""
+    """Return the table of claims with their verdicts, and the same test's verdict on each ablation."""
     rows = [(row["place"], row["says"], stated(row), row["figures"], without(row)) for row in work.judgements()]
     return Table("Verdicts", _VERDICTS, rows)
 
@@ -69,7 +69,7 @@ def _tables(work: Reproduction) -> list[Table]:
 
 
 def escaped(text: str) -> str:
-    """Return text in which bars and stars mean themselves in Markdown."""
+    """Return text with Markdown's bars and stars escaped."""
     return text.replace("|", r"\|").replace("*", r"\*")
 
 

@@ -107,23 +107,23 @@ class Reproduction:
 
     @property
     def missing(self) -> list[str]:
-        """The parts that are still to be measured."""
+        """The parts that have not been measured yet."""
         return [part for part in self.experiment.parts() if part not in self.parts]
 
     @property
     def seconds(self) -> float:
-        """How long the parts that there are took, one after the other, on a machine that did nothing else."""
+        """The time that the measured parts took, one after another, on an otherwise idle machine."""
         return float(sum(self.parts[part]["seconds"] for part in self.experiment.parts() if part in self.parts))
 
     @property
     def measured(self) -> Measured:
-        """The figures of the experiment's parts that there are."""
+        """The figures of the parts that have been measured."""
         return {part: self.parts[part]["figures"] for part in self.experiment.parts() if part in self.parts}
 
     def run(
         self, workers: int = 1, executor: Executor | None = None, say: Callable[[str], None] = lambda text: None
     ) -> Self:
-        """Measure what is missing; what each part gives is in the file before the next is waited for.
+        """Measure the missing parts; each part's figures are written to the file as soon as they are there.
 
         A file that is whole already, but whose claims were judged by other tests or by none, is judged anew.
 
@@ -228,7 +228,7 @@ def changes(new: Reproduction, recorded: Reproduction) -> list[str]:
 
 
 def text_of(content: dict[str, Any]) -> str:
-    """Return what a file holds as JSON, a line for each claim and each part."""
+    """Return the content of a results file as JSON, one line per claim and per part."""
 
     def compact(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -242,7 +242,7 @@ def text_of(content: dict[str, Any]) -> str:
 
 
 def performed(experiment: Experiment, part: str, needed: Measured) -> dict[str, Any]:
-    """Return the figures of one part with where, when and in what time they were measured."""
+    """Return the figures of one part with the place, date and duration of their measurement."""
     reference, started, worked = reference_seconds(), time.perf_counter(), _processor_seconds()
     figures = experiment.measure_after(part, needed)
     # Of a quiet machine: a busy one takes longer than it works, and several threads work for longer than they take.
@@ -264,7 +264,7 @@ def _processor_seconds() -> float:
 
 
 def perform_elsewhere(cls: type[Experiment], size: str, draw: int, part: str, needed: Measured) -> dict[str, Any]:
-    """Do one part in another process."""
+    """Measure one part in another process."""
     return performed(cls(size=size, draw=draw), part, needed)
 
 

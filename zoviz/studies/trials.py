@@ -22,7 +22,7 @@ _NOT_FINITE = ("inf", "-inf", "nan")
 
 
 class Trials(Experiment):
-    """A study that tries every combination of its axes and prints a table of what came of them.
+    """A study that tries every combination of its axes and tabulates the results.
 
     ``sizes`` has the values of each axis. A subclass says by ``trial`` what one combination gives, by ``lines`` which
     axes tell the lines of its table apart, and by ``cells`` what stands in a line. A trial depends on its place alone,
@@ -69,15 +69,15 @@ class Trials(Experiment):
         return _stored(self.trial(**self._place(part), **known))
 
     def reference(self, *args: Any, **place: Any) -> Figures:
-        """Return what all trials at a place of the ``shared`` axes are given beside their own: a best known value."""
+        """Return what all trials at a point of the ``shared`` axes are given in common, such as a best known value."""
         raise NotImplementedError
 
     def trial(self, *args: Any, **place: Any) -> Figures:
-        """Return the figures of the trial at a place: a value of each axis, by name."""
+        """Return the figures of the trial at a point: one value per axis, by name."""
         raise NotImplementedError
 
     def cells(self, rows: Sequence[Row]) -> dict[str, str]:
-        """Return what a line of the table says of its trials, by head."""
+        """Return a table line's entries for its trials, by column heading."""
         raise NotImplementedError
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
@@ -89,7 +89,7 @@ class Trials(Experiment):
         return []
 
     def rows(self, measured: Measured) -> list[Row]:
-        """Return the trials that there are."""
+        """Return the trials that have been measured."""
         names = (part for part in self.parts() if part in measured and not part.startswith(_REFERENCE))
         return [{**self._place(name), **_read(measured[name])} for name in names]
 
@@ -123,7 +123,7 @@ def across(rows: Sequence[Row], axis: str, text: Callable[[Sequence[Row]], str])
 
 
 def narrowed(trials: type[Trials], size: str, words: Sequence[str]) -> Trials:
-    """Return a study with the values that words such as "method=ZOSQP,COBYQA" give its axes.
+    """Return a study whose axes have the values in words such as "method=ZOSQP,COBYQA".
 
     Raises
     ------

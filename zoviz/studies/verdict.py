@@ -72,7 +72,7 @@ class Evidence:
 
     @property
     def verdict(self) -> Verdict:
-        """What is said of the method where it is the only one that is judged."""
+        """The verdict on the method when it is the only one judged."""
         return decided([self])[0]
 
     @property
@@ -95,7 +95,7 @@ class Evidence:
         return Evidence(self.margins[:, : self.margins.shape[1] // 2], self.figures, {}, self.enough, self.failing)
 
     def chances(self) -> tuple[float, float]:
-        """Return the chances of such margins where the claim does not hold, and where it does not fail."""
+        """Return two p-values of the margins: under "the claim does not hold", and under "it does not fail"."""
         if self.exact:
             holds = bool((self.margins >= self.enough).all())
             return float(not holds), float(holds)
@@ -146,7 +146,7 @@ def _chance_of_ranks(values: Array) -> float:
 
 
 def holm(p_values: Array) -> Array:
-    """Return p-values (k,) corrected for being k: they control the chance that any is called significant wrongly.
+    """Return p-values (k,) corrected for multiple testing: the chance of any false rejection is controlled.
 
     References
     ----------
@@ -160,7 +160,7 @@ def holm(p_values: Array) -> Array:
 
 
 def decided(evidence: Sequence[Evidence]) -> list[Verdict]:
-    """Return the verdicts on claims that are corrected together, by Holm; those that nothing can decide are open."""
+    """Return verdicts on claims, corrected together by Holm's method; undecidable ones stay open."""
     chances = [one.chances() for one in evidence]
     open_ones = np.array([bool(one.reason) for one in evidence], dtype=bool)
     two_sided = np.array([min(1.0, 2.0 * min(pair)) for pair in chances])
@@ -174,7 +174,7 @@ def decided(evidence: Sequence[Evidence]) -> list[Verdict]:
 
 
 def judge(pairs: Sequence[tuple[Evidence, Evidence | None]]) -> list[tuple[Judgement, Judgement | None, str]]:
-    """Return for claims of a figure, each with its ablation's evidence or None, what is said of them.
+    """Return the judgements on a figure's claims, each given with its ablation's evidence or None.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def _apart(ours: Array, other: Array) -> bool:
 
 
 class Fit(NamedTuple):
-    """An exponent by a line through logarithms of means.
+    """An exponent fitted as the slope of a line through logarithms of means.
 
     Attributes
     ----------
@@ -318,7 +318,7 @@ def gain(mine: Array, other: Array) -> Array:
 
 
 def row_of(ours: Judgement, without: Judgement | None, at_half: str, ablation: str) -> dict[str, Any]:
-    """Return judgements as a record has them."""
+    """Return judgements in the form that a record stores."""
     row: dict[str, Any] = {"verdict": str(ours.verdict), "figures": ours.figures}
     if ours.reason:
         row["reason"] = ours.reason
@@ -330,7 +330,7 @@ def row_of(ours: Judgement, without: Judgement | None, at_half: str, ablation: s
 
 
 def without(row: Mapping[str, Any]) -> str:
-    """Return what a record says of the method without what a claim credits; "" where no ablation was run."""
+    """Return the recorded verdict on the claim's ablation; "" if no ablation was run."""
     if "ablation" not in row:
         return ""
     return f"{row['ablation']}: {row['ablation_verdict']}, {row['ablation_figures']}"

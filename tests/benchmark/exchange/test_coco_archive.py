@@ -75,7 +75,7 @@ def test_suites_without_an_objective_by_itself_are_left_out_and_that_is_said() -
     info = f"suite = 'bbob-constrained', {INFO}"
     runs, remarks = read_coco({"f.info": info}, "cons")
     assert runs == [] and remarks == [
-        "cons: 1 functions of the suite bbob-constrained left out, of which COCO's files have no objective by itself."
+        "cons: 1 functions of the suite bbob-constrained left out: COCO's files do not hold their objective."
     ]
 
 

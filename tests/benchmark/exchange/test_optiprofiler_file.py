@@ -70,8 +70,8 @@ def test_values_that_were_changed_are_left_out_and_that_is_said() -> None:
     runs, remarks = read_optiprofiler(changed(feature_stamp="noisy_0.001_mixed_gaussian"), "a.h5")
     assert runs == []
     assert remarks == [
-        "a.h5: 3 problems left out, whose values OptiProfiler had changed (noisy_0.001_mixed_gaussian): only plain "
-        "ones are those of a study."
+        "a.h5: 3 problems left out, because OptiProfiler had modified their values "
+        "(noisy_0.001_mixed_gaussian): only unmodified problems equal those of a study."
     ]
 
 

@@ -33,7 +33,7 @@ def test_the_table_of_solvers_by_hand() -> None:
 def test_weak_spots_and_the_last_version_are_told() -> None:
     text = report(RECORD, compared_versions(RECORD, RECORD._replace(version="0.9")))
     assert "| P | COBYLA | 2 | 30, 1/2 | never |" in text and "| Q |" not in text
-    assert "Nobody reached it on R." in text and "1 runs failed" in text
+    assert "No solver reached it on R." in text and "1 runs failed" in text
     assert "### Against version 0.9" in text and "Of 2 solvers and noises 0 are better or worse" in text
 
 

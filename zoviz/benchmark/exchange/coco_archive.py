@@ -73,7 +73,7 @@ def read_coco(files: Mapping[str, str], name: str) -> Import:
             earlier = own[problem].histories if problem in own else []
             own[problem] = ImportedProblem(entry.n, [*earlier, _history(optimum, rows, spent)], None, optimum)
     remarks = [
-        f"{name}: {count} functions of the suite {suite} left out, of which COCO's files have no objective by itself."
+        f"{name}: {count} functions of the suite {suite} left out: COCO's files do not hold their objective."
         for suite, count in left_out.items()
     ]
     return Import([ImportedRuns(solver, "COCO", own) for solver, own in problems.items()], remarks)

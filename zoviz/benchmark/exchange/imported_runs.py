@@ -1,4 +1,4 @@
-"""Runs of other benchmarks, as their files have them, set beside those of a study as further solvers."""
+"""Runs from other benchmarks' files, compared with those of a study as further solvers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LISTED = 3
 
 
 class History(NamedTuple):
-    """The values that a run met, in their order.
+    """The values that a run evaluated, in order.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Joined(NamedTuple):
 
 
 def names_of(imports: Sequence[ImportedRuns], taken: Sequence[str] = ()) -> list[str]:
-    """Return the names that imported solvers get in a benchmark: that of the file, and that they are imported."""
+    """Return the names of imported solvers in a benchmark: the file's name, marked as imported."""
     names: list[str] = []
     for one in imports:
         name, k = f"{one.solver} (imported)", 1
@@ -121,7 +121,7 @@ def names_of(imports: Sequence[ImportedRuns], taken: Sequence[str] = ()) -> list
 
 
 def benchmark_of(imports: Sequence[ImportedRuns]) -> Joined:
-    """Return the benchmark of imported runs alone, by the protocol's own tolerance.
+    """Return the benchmark of the imported runs only, at the protocol's own tolerance.
 
     Raises
     ------

@@ -23,7 +23,7 @@ _PLAIN = "plain"
 
 
 def read_optiprofiler(file: BinaryIO, name: str) -> Import:
-    """Return the runs of an OptiProfiler file; what it keeps as Python objects is not read, since that runs code.
+    """Return the runs of an OptiProfiler file; pickled objects in it are not read, as that would run code.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ def _library(group: Any, name: str) -> tuple[dict[str, dict[str, ImportedProblem
     solvers, problems = ([_text(one) for one in group[key][()]] for key in ("solver_names", "problem_names"))
     if feature != _PLAIN:
         return {}, (
-            f"{name}: {len(problems)} problems left out, whose values OptiProfiler had changed ({feature}): only plain "
-            "ones are those of a study."
+            f"{name}: {len(problems)} problems left out, because OptiProfiler had modified their values ({feature}): "
+            "only unmodified problems equal those of a study."
         )
     f, violation, counts = (group[key][()] for key in ("fun_histories", "maxcv_histories", "n_evals"))
     dimensions = group["problem_dims"][()]

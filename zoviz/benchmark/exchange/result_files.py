@@ -1,4 +1,4 @@
-"""Files of results of other benchmarks, opened by what they are: OptiProfiler's, COCO's folders and archives."""
+"""Opens other benchmarks' result files by their kind: OptiProfiler files, COCO folders and archives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGEST = 2**30
 
 
 def read_results(paths: Sequence[str | Path]) -> Import:
-    """Return the runs of files and folders of OptiProfiler or COCO.
+    """Return the runs in OptiProfiler or COCO files and folders.
 
     Parameters
     ----------

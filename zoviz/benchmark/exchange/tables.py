@@ -72,7 +72,7 @@ def _row(bench: Benchmark, pair: tuple[str, str], r: int, course: Any, run: str,
 
 
 def tidy_courses(bench: Benchmark) -> pandas.DataFrame:
-    """Return ``tidy`` of a benchmark that has no study: of imported runs alone."""
+    """Return ``tidy`` of a benchmark without a study, which has imported runs only."""
     return _frame(imported_rows(bench))
 
 

@@ -1,4 +1,4 @@
-"""A version's results of the standing benchmark against those of another: who is better, and what is new."""
+"""Compares the standing benchmark's results of two versions: which solvers improved, and what is new."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEW, OLD = "new", "old"
 
 
 class Change(NamedTuple):
-    """A solver's results in two versions under one noise; the comparison says of the new one what it is."""
+    """A solver's results in two versions under one noise, with the verdict on the newer one."""
 
     noise: str
     solver: str
@@ -25,7 +25,7 @@ class Change(NamedTuple):
 
 
 class VersionComparison(NamedTuple):
-    """The results of a version against those of another.
+    """The results of a version compared with those of another.
 
     Attributes
     ----------
@@ -44,14 +44,14 @@ class VersionComparison(NamedTuple):
 
 
 def last_before(record: Record, folder: Path = FOLDER) -> Record | None:
-    """Return the recorded results to compare with: of the last version before, else of the same one; None for none."""
+    """Return the record to compare with: the previous version's, else the same version's; None if there is none."""
     records = recorded(record.form, folder)
     others = [one for one in records if one.version != record.version]
     return next(reversed(others or records), None)
 
 
 def compared_versions(new: Record, old: Record) -> VersionComparison:
-    """Compare every solver with itself in another version, by what is left of the way to the best at the end.
+    """Compare every solver with itself in another version, by the gap that remains at the end.
 
     The best is the better one of both, so that both are measured alike. Medians over replicas on the problems that both
     have are pairs; of all solvers and noises together the tests are corrected for their number.

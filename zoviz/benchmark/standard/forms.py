@@ -162,7 +162,7 @@ def _functions(form: Form) -> dict[str, Problem]:
 
 
 def evenly(items: Sequence[_Item], count: int) -> list[_Item]:
-    """Return a number of items, or all where they are fewer, at equal distances from the first to the last."""
+    """Return ``count`` items evenly spaced from the first to the last, or all if there are fewer."""
     places = np.unique(np.linspace(0, len(items) - 1, min(count, len(items))).round().astype(int))
     return [items[k] for k in places]
 
@@ -194,12 +194,12 @@ def solvers(form: Form) -> dict[str, Solver]:
 
 
 def missing_packages(form: Form) -> dict[str, str]:
-    """Return by solver the sentence on the package that is not installed, without which it has no part."""
+    """Return, for each solver that cannot take part, the sentence that names its missing package."""
     return {name: one.missing_package for name, one in solvers(form).items() if one.missing_package}
 
 
 def studies(form: Form, store: Store, name: str) -> Iterator[tuple[str, Study]]:
-    """Yield the study of each noise, by its words; each is stored as it goes on, and goes on where it was.
+    """Yield the study of each noise, by name; each is stored as it runs and resumes where it stopped.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results of the standing benchmark as a small file of one version and form."""
+"""The standing benchmark's results for one version and form, as a small file."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Record(NamedTuple):
         return FOLDER / f"{self.version}-{self.form}.json"
 
     def write(self, path: Path) -> None:
-        """Write it, a line for each problem and noise: small, and a change is seen where it is."""
+        """Write the record, one line per problem and noise, so that a diff shows what changed."""
         plain = self._asdict()
         parts = plain.pop("parts")
         heads = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in plain.items())
@@ -121,7 +121,7 @@ def _part_text(part: Part) -> str:
 
 
 def record_of(form: Form, own_version: str, studies: Iterable[tuple[str, Study]]) -> Record:
-    """Return the results of studies that were run, by the words of their noise."""
+    """Return the results of finished studies, by the name of their noise."""
     parts, dimensions = {}, dict[str, int]()
     for noise, study in studies:
         dimensions |= {name: one.domain.n for name, one in study.problems.items()}

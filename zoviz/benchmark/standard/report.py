@@ -20,7 +20,7 @@ _MIDDLE = 1
 
 
 def report(record: Record, comparison: VersionComparison | None = None) -> str:
-    """Return the report of a version's results, and of what is better or worse than in another."""
+    """Return the report of a version's results, with what is better or worse than in another version."""
     made_with = ", ".join(f"{name} {version}" for name, version in record.made_with.items())
     lines = [
         f"Version {record.version}, the {record.form} form; made with {made_with}.",
@@ -37,7 +37,7 @@ def report(record: Record, comparison: VersionComparison | None = None) -> str:
 
 
 def solver_table(part: Part, replicas: int) -> tuple[list[str], list[list[str]]]:
-    """Return heads and a row for each solver, the one that solved most to the middle level first.
+    """Return headings and one row per solver, sorted by the number solved to the middle level.
 
     A peer is another library's. Shares are of the replicas of the problems that it takes.
     """
@@ -100,7 +100,7 @@ def _weak_spots(part: Part, replicas: int) -> list[str]:
         *_table(heads, rows),
     ]
     lines = lines if rows else ["None."]
-    return lines + (["", f"Nobody reached it on {', '.join(nobody)}."] if nobody else [])
+    return lines + (["", f"No solver reached it on {', '.join(nobody)}."] if nobody else [])
 
 
 def _comparison(comparison: VersionComparison | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""The command ``zoviz demo``: a first run in a terminal, with what it was."""
+"""The command ``zoviz demo``: a first run in a terminal, explained."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Demo(Command):
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run it, repeat it, and say what was to be seen."""
+        """Run it, repeat it, and explain what happened."""
         from zoviz.problems import WeldedBeam
         from zoviz.solvers import ZOSQP
 

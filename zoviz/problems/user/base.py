@@ -187,7 +187,7 @@ class Simulation(Problem):
         return Evaluator(self.workers, self.timeout)
 
     def lend_evaluator(self) -> None:
-        """Have clones evaluate by this problem's own processes: for clones that do so one after the other."""
+        """Have clones use this problem's processes, for clones that evaluate one after another."""
         self._lends_evaluator = True
 
     def clone(self) -> Self:
@@ -277,12 +277,12 @@ class Simulation(Problem):
 
     @property
     def start(self) -> Array:
-        """The point x0, or one amid the box in which starts are drawn, (n,)."""
+        """The point x0, or the middle of the box in which starts are drawn, (n,)."""
         return self._start if self._start is not None else self.domain.sample(np.full(self.n, 0.5))
 
     @property
     def known_optimum(self) -> Optimum | None:
-        """The optimum whose value the user gave as known; its point is NaN."""
+        """The optimum with the value that the user gave; its point is NaN."""
         if self.optimal_value is None:
             return None
         nothing = np.full(self.n, np.nan)
@@ -310,7 +310,7 @@ class Simulation(Problem):
 
     @property
     def failure_message(self) -> str:
-        """The sentence why the first failed evaluation failed; empty where none did."""
+        """Why the first failed evaluation failed, in a sentence; empty if none did."""
         return self._failure_message
 
     @property
@@ -323,7 +323,7 @@ class Simulation(Problem):
         return {"failure_message": self._failure_message, "m": self._m} | ({"workers": workers} if workers else {})
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Take over from a snapshot the message and the number of constraints not known yet, and workers' calls."""
+        """Restore the message, the number of constraints and the workers' calls from a snapshot."""
         if "workers" in snapshot:
             self._evaluator.log.restore(snapshot["workers"])
         self._failure_message = self._failure_message or snapshot.get("failure_message", "")
@@ -331,7 +331,7 @@ class Simulation(Problem):
 
     @property
     def pointwise(self) -> bool:
-        """True: any point may be evaluated without the others."""
+        """True: every point can be evaluated independently of the others."""
         return True
 
     def release(self) -> None:

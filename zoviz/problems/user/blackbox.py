@@ -140,7 +140,7 @@ class BlackBox(Simulation):
         return self._counted_at(self.start)
 
     def count_constraints(self, place: Array, xi: np.ndarray | None = None) -> bool:
-        """Find out the number of constraints, where only a call tells it, by the value at a place (n,).
+        """Determine the number of constraints by a call at a point (n,), where only a call can.
 
         The value is kept, and is the answer when a run asks for it: no call is made that is not charged.
 

@@ -258,7 +258,7 @@ class _Launches:
             return self._last
 
     def go_on(self, count: int) -> None:
-        """Let the numbers of later calls follow ``count``."""
+        """Number later calls from ``count`` on."""
         if self._above is not None:
             return self._above.go_on(count)
         with self._lock:

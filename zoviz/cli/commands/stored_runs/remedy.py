@@ -1,4 +1,4 @@
-"""The command ``zoviz remedy``: what may mend a stored run, tried by forks of it."""
+"""The command ``zoviz remedy``: possible remedies for a stored run, tried on forks of it."""
 
 from __future__ import annotations
 

@@ -62,7 +62,10 @@ class SurrogateSlice(Picture):
     height = 320
 
     along = param.Integer(
-        default=0, bounds=(0, None), label="Along: x", doc="Variable of the line; 0: from the incumbent to the next."
+        default=0,
+        bounds=(0, None),
+        label="Along: x",
+        doc="Number of the variable that the line changes; 0: from the incumbent to the next point.",
     )
 
     def build(self) -> figure:
