@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from zoviz import BlackBox, Run
-from zoviz.core.types import Array
-from zoviz.runs.engine.confidence import BUDGET
+from zoviz.core.types import Array, Iterate
+from zoviz.runs.engine.confidence import BUDGET, CONFIDENT
 from zoviz.runs.engine.stopping import Ending
 from zoviz.solvers import ZOSQP
 from zoviz.solvers.base import Searches
@@ -50,8 +50,12 @@ class CannotTell(ZOSQP):
 class ReportsAnother(ZOSQP):
     """The point that it reports is not the best one that was met."""
 
+    def iterate(self, state: Any) -> Iterate:
+        at, apart = super().iterate(state), 1e-3
+        return at._replace(x=at.x + apart, value=None if at.value is None else at.value._replace(f=at.value.f + apart))
+
     def output(self, state: Any) -> Array:
-        return super().output(state) + 1e-3
+        return self.iterate(state).x
 
 
 def ended(solver: ZOSQP, function: Any = bowl, replicas: int = 1, calls: int = 600) -> Run:
@@ -81,6 +85,18 @@ def test_a_search_that_may_have_ended_at_no_minimum_does_not() -> None:
 
 def test_nor_one_that_ended_elsewhere_than_at_the_best_point() -> None:
     assert ended(ReportsAnother()).ending is Ending.BUDGET
+
+
+def test_a_point_that_is_lower_by_round_off_alone_keeps_no_run_from_its_end() -> None:
+    """Two difference points are as good as each other there, and which is lower depends on the units."""
+
+    def half_way(x: Array) -> tuple[float, list[float]]:
+        return float(np.square(x - 1.0).sum()), [x.sum() - 15.0, x @ x - 10.0]
+
+    problem = BlackBox(half_way, joint=True, m=2, x0=[0.0] * 30)
+    run = Run(problem, ZOSQP(), replicas=1, calls=2000, stop_when=CONFIDENT)
+    assert run.run().ending is Ending.SOLVED and run.result.calls[0] < 1000, run.message
+    assert run.result.best_fun[0] == pytest.approx(7.5, abs=1e-5)
 
 
 def test_nor_one_whose_values_turn_out_to_be_noisy_later() -> None:

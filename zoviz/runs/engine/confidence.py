@@ -104,8 +104,7 @@ class Confidence:
         # A method of several members counts anew with each of them.
         further = np.where(searches.ended >= self._known, searches.ended - self._known, 1.0)
         self._known, self._minima = searches.ended.astype(float), searches.minima.astype(float)
-        with np.errstate(invalid="ignore"):
-            fell = best < self._best - self._accuracy * (1.0 + np.abs(best))
+        fell = self.is_lower(best, self._best)
         self._best, self._since = np.where(fell, best, self._best), np.where(fell, calls, self._since)
         # The search in which it fell does not count: -1 until that one has ended.
         self._ended = np.where(fell, np.where(further > 0, 0.0, -1.0), self._ended + further)
@@ -114,6 +113,12 @@ class Confidence:
         least = np.where(self._minima > 1.0, 1.0 + _SEVERAL, 1.0 + _AGAIN) * self._since
         out: np.ndarray = self.solved & (self._ended >= 1.0) & (calls >= least)
         return out
+
+    def is_lower(self, f: Array, other: Array) -> np.ndarray:
+        """Return whether values f (R,) are lower than others (R,) by more than the accuracy."""
+        with np.errstate(invalid="ignore"):
+            lower: np.ndarray = f < other - self._accuracy * (1.0 + np.abs(f))
+        return lower
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of the rule as data for a checkpoint."""
