@@ -37,3 +37,12 @@ def test_only_points_in_the_bounds_are_entered() -> None:
     best = BestPoint(1e-6, Box([0.0], [1.0]))
     best.enter(np.array([[-1e-12], [0.25], [0.75]]), Evaluation(np.array([-1.0, 0.25, 0.75]), np.empty((3, 0))))
     assert best.f == 0.25 and best.points == 2
+
+
+def test_the_row_that_is_named_is_one_that_violates() -> None:
+    """Units are powers of 2 near the rows' sizes, so that tolerances in them differ by up to a factor of 2."""
+    best = BestPoint(None, Box([0.0], [1.0]))
+    best.size(np.array([1.6e-6, 1.4e-6, 0.0]))
+    assert best.words(np.array([-1e-13, 5e-7, -1.0])) == "by 5e-07 (row 2, where 1.4e-06 is allowed)"
+    assert best.words(np.array([9e-7, 2e-7, -1.0])) == "by 9e-07 (row 1, where 1.6e-06 is allowed)"
+    assert best.words(np.array([1e-6, -1.0, 1e-9])) == "by 1e-09 (row 3, where 0 is allowed)"

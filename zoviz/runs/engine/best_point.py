@@ -100,7 +100,11 @@ class BestPoint:
             setattr(self, name, seen[name])
 
     def words(self, h: Array) -> str:
-        """Return the words on by how much h (m,) violates in the worst of its rows, and what is allowed there."""
-        j = int(np.argmax((h - self.tolerance) / self._unit))
+        """Return the words on by how much h (m,) violates in the worst of its rows, and what is allowed there.
+
+        It is a row beyond its tolerance where there is one.
+        """
+        beyond = h > self.tolerance
+        j = int(np.argmax(np.where(beyond | ~beyond.any(), h / self._unit, -np.inf)))
         allowed = np.full(h.shape, self.tolerance)[j]
         return f"by {h[j]:.3g} (row {j + 1}, where {allowed:.3g} is allowed)"
