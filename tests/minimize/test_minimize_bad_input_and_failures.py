@@ -47,11 +47,24 @@ from zoviz.solvers import ZOCEG
         ({"noise": "loud"}, "noise"),
         ({"joint": True, "constraints": f_at}, "Expected the constraints from fun with joint=True, got others too"),
         ({"workers": "two"}, "Expected workers a number, an executor or a map-like callable, got 'two'"),
+        ({"tol": -1.0}, "'tol' must be at least 0, not -1.0"),
+        ({"stop": "frist"}, "'stop' does not accept 'frist'; valid options include: '.confident, budget, first"),
+        ({"seconds": "1 h"}, "'seconds' only takes numeric values"),
+        ({"tolerance": "tight"}, "'tolerance' only takes numeric values"),
+        ({"options": {"maxiter": 1.5}}, "'iterations' must be an integer"),
+        ({"targets": {"gap": "small"}}, "Expected the target 'gap' a positive number or several, got 'small'"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any], sentence: str) -> None:
+def test_arguments_that_make_no_sense_are_refused_before_a_call(arguments: dict[str, Any], sentence: str) -> None:
+    points: list[Array] = []
+
+    def told(x: Array) -> float:
+        points.append(x)
+        return f_at(x)
+
     with pytest.raises(ValueError, match=sentence):
-        minimize(**{"fun": f_at, "x0": [0.0, 0.0], "method": "ZOSPLM"} | arguments)
+        minimize(**{"fun": told, "x0": [0.0, 0.0], "method": "ZOSPLM"} | arguments)
+    assert not points
 
 
 # --- functions that fail ----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -109,8 +109,11 @@ class FunctionCall:
         value = self.objective(x.copy(), *seed)
         if not self.joint:
             return value, self._constrain(x, seed, shape)
-        if isinstance(value, (str, bytes)) or not (hasattr(value, "__len__") and len(value) == 2):
-            raise OracleError(f"Expected (f, h) from a joint function, got {type(value).__name__}: return a pair.")
+        listed = hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping))
+        length = len(value) if listed and getattr(value, "shape", None) != () else 0
+        if length != 2:
+            kind = f"{type(value).__name__}{f' of length {length}' if length else ''}"
+            raise OracleError(f"Expected (f, h) from a joint function, got {kind}: return a pair, the h in one list.")
         return value[0], np.empty((*shape, 0)) if not self.m and value[1] is None else value[1]
 
     def _constrain(self, x: Array, seed: tuple[Any, ...], shape: tuple[int, ...]) -> Any:

@@ -20,12 +20,15 @@ from zoviz.runs.engine.answer import Answer
 from zoviz.runs.engine.answering import Answering, leader_of
 from zoviz.runs.engine.observer import StepCallback
 from zoviz.runs.engine.result import OptimizeResult, ending_of
-from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.stopping import Ending
+from zoviz.runs.engine.spec import SETTINGS, RunSettings, RunSpec
+from zoviz.runs.engine.stopping import Ending, build
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.solvers.portfolio.choice import matched
+from zoviz.solvers.portfolio.choice import AUTO, matched
+
+_OWN_NAMES = {"accuracy": "tol", "stop_when": "stop"}
+"""Settings of a run that ``minimize`` has by another name."""
 
 
 class Session:
@@ -88,17 +91,21 @@ class Session:
             Parameters of the solver, by name.
         callback : callable, optional
         """
-        call = None if callback is None else adapted(callback)  # first: where it is refused nothing is paid
+        # What is asked for comes first: where it is refused no call is paid.
+        call = None if callback is None else adapted(callback)
+        self._check_settings()
+        chosen = isinstance(method, str) and method.casefold() == AUTO
+        named = None if chosen else self._solver(method, options, max(1, self._max_calls // self._replicas))
         answering = self._answering
         value = answering.examine()
         if self._all_fixed:
             self._best.enter(*value)
-            solver, reason = self._solver(method, options, 1)
+            solver, reason = named or self._solver(AUTO, options, 1)
             note = "The bounds leave no variable free, so one call is enough."
             return self._folded(answering.best_answer(), type(solver).__name__, None, [reason, note])
         if answering.facts is not None and answering.facts.noisy and self._problem.contract == "deterministic":
             self._problem.param.update(noise="independent", noise_scale=0.0)  # its own, and none is added
-        solver, reason = self._solver(method, options, max(1, answering.share()))
+        solver, reason = named or self._solver(AUTO, options, max(1, answering.share()))
         calls = answering.share(solver)
         run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls})) if calls >= 1 else None
         spent = answering.time_spent
@@ -110,6 +117,16 @@ class Session:
         self._finish(run, None if call is None else self._observer(call, run))
         notes = [reason, run.message, "" if run.state is None else run.solver.closing_note(run.state)]
         return self._folded(run.answer or answering.best_answer(), type(run.solver).__name__, run, notes)
+
+    def _check_settings(self) -> None:
+        """Raise ValueError for a setting that no run takes, by the name that it has here."""
+        try:
+            build(RunSettings(**self._settings | {"calls": self._max_calls}).targets, 1)
+        except ValueError as error:
+            words = str(error)
+            for name in SETTINGS:
+                words = words.replace(f"'SharedSettings.{name}'", f"'{_OWN_NAMES.get(name, name)}'")
+            raise ValueError(words) from None
 
     def _finish(self, run: Run, observer: Callable[[], None] | None) -> None:
         """Carry out a run, and have its answer chosen and judged."""

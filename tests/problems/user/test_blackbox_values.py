@@ -56,7 +56,14 @@ def test_with_on_error_fail_it_counts_as_failed(case: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "sentence"),
-    [(None, "got NoneType"), (1.0, "got float"), ((1.0, 2.0, 3.0), "got tuple"), ("ab", "got str")],
+    [
+        (None, "got NoneType"),
+        (1.0, "got float"),
+        (np.array(1.0), "got ndarray"),
+        ((1.0, 2.0, 3.0), "got tuple of length 3"),
+        ("ab", "got str"),
+        ({"f": 1.0, "h": [2.0]}, "got dict"),
+    ],
 )
 def test_a_joint_function_must_return_a_pair(value: Any, sentence: str) -> None:
     problem = BlackBox(lambda x: value, bounds=BOX, joint=True, m=1)
