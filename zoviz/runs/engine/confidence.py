@@ -23,8 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import Array
-from zoviz.oracle import Account
+from zoviz.core.ranking import is_feasible
+from zoviz.core.types import Array, Evaluation
+from zoviz.oracle import Account, Oracle
 from zoviz.solvers.base import Searches
 
 BUDGET, CONFIDENT, FIRST = "budget", "confident", "first"
@@ -113,6 +114,23 @@ class Confidence:
         least = np.where(self._minima > 1.0, 1.0 + _SEVERAL, 1.0 + _AGAIN) * self._since
         out: np.ndarray = self.solved & (self._ended >= 1.0) & (calls >= least)
         return out
+
+    def holds(self, judged: np.ndarray, value: Evaluation, oracle: Oracle) -> bool:
+        """Return whether what was judged of answers holds of all replicas that go on; without noise alone.
+
+        Parameters
+        ----------
+        judged : ndarray of bool, shape (R,)
+        value : Evaluation
+            At the points that the searches report, in the solver's units. A better point may have been met before the
+            method began, of which its searches know nothing.
+        oracle : Oracle
+        """
+        if oracle.contract != "deterministic" or not (judged | ~oracle.active).all():
+            return False
+        f = value.f if oracle.units is None else oracle.units.user_value(value).f
+        own = is_feasible(value.h, oracle.tolerance) & ~self.is_lower(oracle.best.f, f)
+        return bool((own | ~oracle.active).all())
 
     def is_lower(self, f: Array, other: Array) -> np.ndarray:
         """Return whether values f (R,) are lower than others (R,) by more than the accuracy."""

@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 
 from zoviz.core.errors import BudgetSpent, OracleError, TimeSpent, described
-from zoviz.core.ranking import is_feasible
 from zoviz.core.replica_rows import choose_rows
 from zoviz.core.streams import Streams
 from zoviz.core.threads.arithmetic import silent_arithmetic
@@ -409,15 +408,8 @@ class Worker(RunHistory):
 
     def _holds(self, judged: np.ndarray) -> bool:
         """Return whether what was judged of answers, (R,) of bool, holds of all replicas; without noise alone."""
-        if self.state is None or self.oracle.contract != "deterministic" or not (judged | ~self.oracle.active).all():
-            return False
-        # A better point may have been met before the method began, of which its searches know nothing.
-        value, units = self.solver.iterate(self.state).value, self.oracle.units
-        if value is None:
-            return False
-        own = value.f if units is None else units.user_value(value).f
-        best = is_feasible(value.h, self.oracle.tolerance) & ~self.confidence.is_lower(self.oracle.best.f, own)
-        return bool((best | ~self.oracle.active).all())
+        value = None if self.state is None else self.solver.iterate(self.state).value
+        return value is not None and self.confidence.holds(judged, value, self.oracle)
 
     def _attend(self) -> bool:
         """Make the requested changes, wait while paused, and return whether to go on."""
