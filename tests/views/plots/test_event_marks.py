@@ -12,6 +12,7 @@ from zoviz.views.common.colours import PALETTE, ink_on
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.event_marks import STEERING, event_marks, parameter_label, steering_marks
+from zoviz.views.plots.line_data import AxisSpan
 
 
 def test_a_mark_has_the_words_of_the_form() -> None:
@@ -42,11 +43,21 @@ def steered(*changes: Change) -> Run:
 def test_changes_are_numbered_in_their_runs_colours_and_labels_do_not_overlap(log_x: bool) -> None:
     first = steered(Change(10, 0, 0.0, "primal_step", None, 1e-3), Change(90, 0, 0.0, "estimator.batch_size", 50, 30))
     second = steered(Change(11, 0, 0.0, "dual_step", None, 2e-3))
-    marks = steering_marks([(first, PALETTE[0]), (second, PALETTE[1])], "iteration", log_x, 100.0)
+    span = AxisSpan(1.0, 100.0, log_x)
+    marks = steering_marks([(first, PALETTE[0]), (second, PALETTE[1])], "iteration", span)
     assert marks["x"] == [10.0, 90.0, 11.0] and marks["number"] == ["1", "2", "1"]
     assert marks["colour"] == [PALETTE[0], PALETTE[0], PALETTE[1]]
-    assert marks["label"][0] == "c → 0.001" and marks["label"][2] == "", "the one beside it has its number alone"
-    assert marks["label"][1] == "k → 30"
+    assert marks["label"] == ["c → 0.001", "k → 30", "α → 0.002"]
+    assert marks["y"][0] == marks["y"][1] > marks["y"][2], "the one beside it stands below it"
+    assert marks["side"] == ["left", "right", "left"], "at the right edge a label stands before its number"
+
+
+def test_of_many_changes_in_one_place_those_that_find_no_room_have_their_numbers_alone() -> None:
+    run = steered(*(Change(10, 0, 0.0, name, None, 2e-3) for name in ("primal_step", "dual_step")))
+    marks = steering_marks([(run, colour) for colour in PALETTE[:4]], "iteration", AxisSpan(0.0, 100.0, log=False))
+    assert sorted({round(y, 3) for y in marks["y"]}) == [0.78, 0.865, 0.95]
+    labelled = [label for label in marks["label"] if label]
+    assert len(labelled) == 3 and len(marks["label"]) == 8
 
 
 def test_a_board_marks_the_changes_of_all_visible_runs() -> None:

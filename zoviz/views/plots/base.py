@@ -26,6 +26,7 @@ from zoviz.views.common.figure_frame import HEIGHT
 from zoviz.views.common.log_axis import ZeroStrip, strip_columns
 from zoviz.views.plots.line_data import (
     AXES,
+    AxisSpan,
     LineData,
     Series,
     axis_values,
@@ -35,10 +36,11 @@ from zoviz.views.plots.line_data import (
     is_known,
     out_of_range,
     signed,
+    span_of,
     values_drawn,
     vanishes,
 )
-from zoviz.views.plots.line_labels import LineLabels
+from zoviz.views.plots.line_labels import LineLabels, Path
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import FRAME, SharedModels, opening_range
 
@@ -331,7 +333,7 @@ class PlotView(param.Parameterized):
         self._printed = {one: self._printed.get(one) or self._shared.printed_line(one) for one in due}
         self._compose()
         if self.labels is not None and not runs:
-            self.labels.show([], False)
+            self.labels.show([], [], False)
 
     @property
     def renderers(self) -> list[GlyphRenderer]:
@@ -345,13 +347,29 @@ class PlotView(param.Parameterized):
         if self.figure.renderers != parts:
             self.figure.renderers = parts
 
-    def label(self, key: str, data: LineData) -> None:
-        """Write beside the ends of a run's lines what each is, where it has several; ``data`` has their numbers."""
-        lines = self._lines.get(key, [])
-        if self.labels is not None and lines:
-            columns, log = data.columns(), self._shared.scales.log_y and self.can_log
-            ends = [(one.series, columns[one.series.key], one.line.glyph.line_color) for one in lines]
-            self.labels.show(ends if len(lines) > 1 else [], log)
+    def label(self, drawn: Mapping[str, LineData]) -> None:
+        """Write beside the ends of lines what each is, once: of the run with several that reaches furthest.
+
+        ``drawn`` has the numbers of the visible runs.
+        """
+        if self.labels is None:
+            return
+        log = self._shared.scales.log_y and self.can_log
+        span = span_of((data.columns()["x"] for data in drawn.values()), self._shared.scales.log_x)
+        runs = {key: self._paths(key, data, span) for key, data in drawn.items()}
+        several = [key for key, paths in runs.items() if len(paths) > 1]
+        named = max(several, key=lambda key: runs[key][0].places[-1], default="")
+        others = [path for key, paths in runs.items() if key != named for path in paths]
+        self.labels.show(runs.get(named, []), others, log)
+
+    def _paths(self, key: str, data: LineData, span: AxisSpan) -> list[Path]:
+        """Return a run's lines with where they stand along the axis."""
+        columns = data.columns()
+        places = span.shares(columns["x"].astype(float))
+        return [
+            Path(one.series, one.line.glyph.line_color, places, columns[one.series.key])
+            for one in self._lines.get(key, [])
+        ]
 
     def caption(self, snapshots: Sequence[Snapshot]) -> None:
         """Say above and below the plot what the axis cannot show.

@@ -17,7 +17,7 @@ from zoviz.views.common.small_fields import CheckBox
 from zoviz.views.common.style import WIDE, Grid, batched_changes, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle, every_plot
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS, STEERING, steering_marks
-from zoviz.views.plots.line_data import BANDS, AxisScales, axis_values, strip_for
+from zoviz.views.plots.line_data import BANDS, AxisScales, axis_values, span_of, strip_for
 from zoviz.views.plots.packed_source import PackedSource, Sources, all_series
 from zoviz.views.plots.plot_tools import PlotTools
 from zoviz.views.plots.shared_models import SharedModels
@@ -198,16 +198,13 @@ class Board(pn.viewable.Viewer):
         strips: dict[PlotView, ZeroStrip | None] = {}
         for view in self.views:
             keys = view.keys_with_zeros
-            drawn = [
-                (one.data, [line for line in one.series if line.key in keys]) for one in shown if one.data.values.size
-            ]
-            strips[view] = strip_for(drawn) if keys else None
+            zeros = [(one.data, [line for line in one.series if line.key in keys]) for one in shown]
+            strips[view] = strip_for(zeros) if keys else None
             self._strips |= dict.fromkeys(keys, strips[view])
         self._complete(strips)
+        drawn = {key: self._drawings[key].source.data for key, one in self.runs_shown.runs.items() if one.visible}
         for view in self.views:
-            if shown:  # of several runs' lines those of the newest tell what the others are
-                newest = next(reversed([one for one in self.runs_shown.runs.values() if one.visible]))
-                view.label(newest.key, self._drawings[newest.key].source.data)
+            view.label({key: data for key, data in drawn.items() if data.values.size})
         for key, one in self.runs_shown.runs.items():
             if one.visible and (key in news or self._strips != before):
                 self._drawings[key].source.send(self._strips)
@@ -263,12 +260,11 @@ class Board(pn.viewable.Viewer):
         """Send the marks that changed: changes of all visible runs, targets and phases of the newest."""
         newest = next(reversed(self.runs_shown.runs.values()), None)
         visible = [one for one in self.runs_shown.runs.values() if one.visible]
-        ends = [axis_values(one.run.trace.snapshot(), self.axis) for one in visible]
-        widest = max((float(end[-1]) for end in ends if end.size), default=1.0)
+        span = span_of((axis_values(one.run.trace.snapshot(), self.axis) for one in visible), self.log_x)
         for kind, source in self._marks.items():
             if kind == STEERING:
                 runs = [(one.run, one.colour) for one in visible]
-                marks = steering_marks(runs, self.axis, self.log_x, widest)
+                marks = steering_marks(runs, self.axis, span)
             else:
                 marks = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
             state = tuple(map(tuple, marks.values()))

@@ -17,9 +17,13 @@ from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PHASE, TARGET, ink_on
 from zoviz.views.common.drags import drags
+from zoviz.views.plots.line_data import AxisSpan
+from zoviz.views.plots.line_labels import LETTER
 
-_LETTER = 0.018
-"""Width of a label's letter, as a share of the narrowest plot's frame."""
+_HEAD, _HIGH = 0.05, 0.085
+"""Width and height of a mark's number, as shares of a narrow plot's frame."""
+_LEVELS = 3
+"""Heights at which marks stand that are too near each other for one."""
 MOST_PHASES, MOST_STAGES = 40, 12
 """Marks of a problem's phases and of a solver's stages on a plot: of more, every second, third, ... is drawn."""
 
@@ -142,6 +146,8 @@ class MarkKind(NamedTuple):
     size: int = 11
 
 
+_OFF = 10
+"""Pixels from the middle of a mark's number to its label."""
 STEERING = "marks"
 """The kind of marks of changes, which all visible runs have in their colours."""
 MARKS = {
@@ -151,31 +157,43 @@ MARKS = {
 }
 """Every kind, by the name of its data on a page."""
 
-NO_MARKS: dict[str, list] = {name: [] for name in ("x", "y", "text", "number", "label", "colour", "ink")}
+NO_MARKS: dict[str, list] = {name: [] for name in ("x", "y", "text", "number", "label", "colour", "ink", "side", "off")}
 
 
-def steering_marks(runs: Iterable[tuple[RunView, str]], axis: str, log_x: bool, widest: float) -> dict[str, list]:
-    """Return the marks of several runs' changes, each in its run's colour; of labels that would overlap the first.
+def steering_marks(runs: Iterable[tuple[RunView, str]], axis: str, span: AxisSpan) -> dict[str, list]:
+    """Return the marks of several runs' changes, each in its run's colour, below those that it would overlap.
 
     Parameters
     ----------
     runs : iterable of (Run or StoredRun, str)
         With their colours.
     axis : str
-    log_x : bool
-    widest : float
-        The end of the horizontal axis.
+    span : AxisSpan
+        Of the horizontal axis.
     """
     rows: list[dict[str, Any]] = []
     for run, colour in runs:
         marks = event_marks(run, axis)
-        marks |= {"colour": [colour] * len(marks["x"]), "ink": [ink_on(colour)] * len(marks["x"])}
+        count = len(marks["x"])
+        marks |= {"colour": [colour] * count, "ink": [ink_on(colour)] * count, "side": ["left"] * count}
+        marks["off"] = [_OFF] * count
         rows += [dict(zip(NO_MARKS, row, strict=True)) for row in zip(*(marks[name] for name in NO_MARKS), strict=True)]
-    free = -math.inf
+    free = [-math.inf] * _LEVELS
     for row in sorted(rows, key=lambda row: row["x"]):
-        at = math.log10(max(row["x"], 1.0)) / math.log10(max(widest, 10.0)) if log_x else row["x"] / max(widest, 1e-12)
-        if at < free:
-            row["label"] = ""
-        else:
-            free = at + _LETTER * (len(row["label"]) + 3)
+        _stack(row, float(span.shares(np.array([row["x"]]))[0]), free)
     return {name: [row[name] for row in rows] for name in NO_MARKS}
+
+
+def _stack(row: dict[str, Any], at: float, free: list[float]) -> None:
+    """Give a mark its height, and its label a side, or none, where marks before it end at ``free`` on each height."""
+    half, word = _HEAD / 2, LETTER * len(row["label"])
+    for side, begin, end in (("left", at - half, at + half + word), ("right", at - half - word, at + half)):
+        level = next((level for level, taken in enumerate(free) if taken <= begin), None)
+        if level is not None and begin >= -half and end <= 1.0 + half:
+            row["side"], row["off"] = side, _OFF if side == "left" else -_OFF
+            break
+    else:
+        end, row["label"] = at + half, ""
+        level = next((level for level, taken in enumerate(free) if taken <= at - half), 0)
+    row["y"] -= _HIGH * level
+    free[level] = end

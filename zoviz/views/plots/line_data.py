@@ -83,6 +83,21 @@ class AxisScales(NamedTuple):
     log_y: bool
 
 
+class AxisSpan(NamedTuple):
+    """What a horizontal axis reaches from and to, and whether it is logarithmic."""
+
+    low: float
+    high: float
+    log: bool
+
+    def shares(self, x: Array) -> Array:
+        """Return where abscissae (T,) stand, as shares (T,) of the axis's length."""
+        if self.log:
+            low = max(self.low, 1e-12)
+            return np.log(np.maximum(x, low) / low) / max(np.log(self.high / low), 1e-12)
+        return (x - self.low) / max(self.high - self.low, 1e-12)
+
+
 class LineData(NamedTuple):
     """The numbers drawn of one run: names of the columns, and values (len(keys), points)."""
 
@@ -121,6 +136,13 @@ def axis_values(snapshot: Snapshot, axis: str) -> Array:
         return np.empty(0)
     column = snapshot.columns[axis]
     return column if column.ndim == 1 else column.max(axis=1)
+
+
+def span_of(columns: Iterable[Array], log: bool) -> AxisSpan:
+    """Return what the horizontal axis of lines with these abscissae reaches from and to."""
+    known = np.concatenate([np.empty(0), *columns])
+    known = known[known > 0.0] if log else known
+    return AxisSpan(float(known.min()), float(known.max()), log) if known.size else AxisSpan(1.0, 10.0, log)
 
 
 def line_data(

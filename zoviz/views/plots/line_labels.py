@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,92 +11,165 @@ from zoviz.core.types import Array
 from zoviz.views.plots.line_data import Series
 from zoviz.views.plots.packed_source import Sources
 
+LETTER = 0.02
+"""Width of a label's letter, as a share of a narrow plot's frame."""
 NEAR = 0.07
-"""Share of the range of a run's lines within which their ends have one label."""
-_LOW = 0.12
-"""Share of it above its lowest end within which a label below would stand on the axis."""
+"""Share of the range of the lines within which their ends have one label."""
 _WORD = 0.09
 """Share of it that the letters of a word are high on a small plot."""
+_ROOM = 0.03
+"""Share of it by which an axis reaches further than its lines."""
+_OFFSETS = _WORD * np.arange(0.0, 4.2, 0.2)
+"""How far from a line's end the middle of its word may stand, as shares of the range: of more nobody would see whose
+it is."""
 _WHOLE = 0.95
 """Share of the rows up to which a line has to go for its end to be named."""
 _MOVED = 0.02
-"""Share of it from which on labels are sent anew: lines move a little with every refresh."""
+"""Share of the range from which on labels are sent anew: lines move a little with every refresh."""
+
+
+class Path(NamedTuple):
+    """A line as it is drawn: what it is of, its colour, places (T,) along the axis as shares, and values (T,)."""
+
+    series: Series
+    colour: str
+    places: Array
+    values: Array
 
 
 class Label(NamedTuple):
-    """A label: its height in the axis's numbers, words, and whether it stands below its line, which falls."""
+    """A label: where its words end along the axis, the height of their middle in the axis's numbers, and the words."""
 
+    place: float
     height: float
     words: str
-    below: bool
 
 
-class End(NamedTuple):
-    """The end of a line: its last finite value, its rise to it, and the highest that a label is as wide as."""
+class _End(NamedTuple):
+    """The end of a line: where it stands along the axis, its height, and the rise of the line to it."""
 
+    path: Path
+    place: float
     height: float
     rise: float
-    highest: float
-
-    def has_room_below(self, low: float, high: float) -> bool:
-        """Return whether a label goes below it, on lines from low to high: it fell, or is level at their top."""
-        span = high - low
-        level_at_top = self.rise < _WORD * span and self.height > high - _WORD * span
-        return (self.rise < 0.0 or level_at_top) and self.height - low > _LOW * span
 
 
-def end_of(values: Array) -> End:
-    """Return the end of a line of values (T,), NaN where it stops before the others, as one that has come to 0."""
-    finite = np.isfinite(values)
-    known = values[finite]
-    if not known.size or np.flatnonzero(finite)[-1] < _WHOLE * values.size - 1:
-        return End(np.nan, 0.0, np.nan)
-    rise = float(known[-1] - known[int(0.8 * known.size)])
-    return End(float(known[-1]), rise, float(known[-(known.size // 3) :].max()))
+def _end_of(path: Path) -> _End | None:
+    """Return the end of a line; None where it stops before the others, as one that has come to 0."""
+    finite = np.flatnonzero(np.isfinite(path.values))
+    if not finite.size or finite[-1] < _WHOLE * path.values.size - 1:
+        return None
+    last = finite[-1]
+    rise = path.values[last] - path.values[finite[int(0.8 * finite.size)]]
+    return _End(path, float(path.places[last]), float(path.values[last]), float(rise))
 
 
-def labels_of(ends: Sequence[tuple[Series, Array, str]], log: bool) -> tuple[list[Label], float]:
-    """Return the labels of lines from the lowest to the highest, and the range of the lines, in decades where ``log``.
+def _grouped(ends: Sequence[_End], span: float) -> list[list[_End]]:
+    """Return ends from the lowest to the highest, those together that are of one colour and near each other."""
+    groups: list[list[_End]] = []
+    for end in sorted(ends, key=lambda end: end.height):
+        near = groups and end.height - groups[-1][-1].height < NEAR * span
+        if near and end.path.colour == groups[-1][0].path.colour:
+            groups[-1].append(end)
+        else:
+            groups.append([end])
+    return groups
+
+
+class Layout:
+    """The places of labels on one plot.
 
     Parameters
     ----------
-    ends : sequence of (Series, Array, str)
-        Each line with its values (T,) as they are drawn, and its colour.
+    lines, others : sequence of Path
+        The lines that are named, and others that no word may stand on.
     log : bool
-        Whether the axis is logarithmic.
+        Whether the vertical axis is logarithmic.
+
+    Attributes
+    ----------
+    labels : list of Label
+        From the lowest to the highest; none where one line is alone.
+    span : float
+        The range of the lines, in decades where ``log``.
     """
 
-    def placed(values: Array) -> Array:
+    def __init__(
+        self, lines: Sequence[Path], others: Sequence[Path], log: bool, before: Mapping[str, float] | None = None
+    ) -> None:
         with np.errstate(all="ignore"):
-            return np.log10(values.astype(float)) if log else values.astype(float)
+            paths = [one._replace(values=np.log10(one.values) if log else one.values) for one in (*lines, *others)]
+        known = np.concatenate([np.empty(0), *(one.values for one in paths if not one.series.muted)]).astype(float)
+        known = known[np.isfinite(known)]
+        self._low, self._high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+        self.span = max(self._high - self._low, 1e-12)
+        self.offsets: dict[str, float] = {}
+        """How far each word stands from its lines' ends, as shares of the range."""
+        self.labels: list[Label] = []
+        self._paths, self._taken = paths, list[tuple[float, float, float]]()  # from, to, middle
+        own = paths[: len(lines)]
+        ends = [end for end in map(_end_of, own) if end is not None and self._in_sight(end.height)]
+        several = sum(bool(np.isfinite(one.values).any()) for one in own) > 1
+        groups = _grouped(ends, self.span) if several else []  # one alone needs no word to tell it from others
+        for group in groups:
+            rest = [end.path for other in groups if other is not group for end in other]
+            place, height, words = self._put(group, rest, {} if before is None else before)
+            self.labels.append(Label(place, 10.0**height if log else height, words))
 
-    drawn = [placed(values) for one, values, _ in ends if not one.muted]
-    known = np.concatenate([np.empty(0), *drawn])
-    known = known[np.isfinite(known)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-    span = max(high - low, 1e-12)
-    lines = [(end_of(placed(values)), one, colour) for one, values, colour in ends]
-    several = sum(bool(np.isfinite(values).any()) for _, values, _ in ends) > 1
-    lines = sorted((line for line in lines if np.isfinite(line[0].height)), key=lambda line: line[0].height)
-    groups: list[list[tuple[End, Series, str]]] = []
-    for line in lines if several else ():  # one alone needs no word to tell it from others
-        if not low - NEAR * span <= line[0].height <= high + NEAR * span:
-            continue  # a reference that ends where the axis, which follows what was measured, does not reach
-        if groups and line[0].height - groups[-1][-1][0].height < NEAR * span and line[2] == groups[-1][0][2]:
-            groups[-1].append(line)
-        else:
-            groups.append([line])
-    labels, top = list[Label](), -np.inf
-    for group in groups:
-        words = ", ".join(one.label for one in sorted((line[1] for line in group), key=lambda one: one.index or 0))
-        height = float(np.mean([end.height for end, *_ in group]))
-        below = group[0][0]._replace(height=height).has_room_below(low, high)
-        height = height if below else max(height, *(end.highest for end, *_ in group if end.rise < 0.0), height)
-        if height - below * _WORD * span < top:  # clear of the word under it
-            height, below = max(height, top), False
-        top = height if below else height + _WORD * span
-        labels.append(Label(10.0**height if log else height, words, below))
-    return labels, span
+    def _in_sight(self, height: float) -> bool:
+        """Return whether a reference ends where the axis, which follows what was measured, reaches."""
+        return self._low - NEAR * self.span <= height <= self._high + NEAR * self.span
+
+    def _put(
+        self, group: Sequence[_End], rest: Sequence[Path], before: Mapping[str, float]
+    ) -> tuple[float, float, str]:
+        """Return where the word of some ends stands, which is nearer to their lines than to the rest.
+
+        Else as near as can be without standing on other words or on lines, if there is such a place.
+        """
+        words = ", ".join(end.path.series.label for end in sorted(group, key=lambda end: end.path.series.index or 0))
+        width = LETTER * len(words)
+        place = min(max(end.place for end in group) + width + LETTER, 1.0)
+        height = float(np.mean([end.height for end in group]))
+        first = -1.0 if group[0].rise < 0.0 else 1.0
+        offsets = np.stack([first * _OFFSETS, -first * _OFFSETS], axis=1).ravel()
+        if words in before:  # it stays where it is while there is room: a word that jumps cannot be read
+            offsets = np.append(before[words], offsets)
+        middles = height + self.span * offsets
+        half, room = 0.5 * _WORD * self.span, _ROOM * self.span
+        inside = (middles - half >= self._low - room) & (middles + half <= self._high + room)
+        own, other = (_away(middles, paths, place - width, place) for paths in ([end.path for end in group], rest))
+        low, high = _between(self._paths, place - width, place)
+        on_lines = ((high > middles[:, None] - half) & (low < middles[:, None] + half)).sum(axis=1)
+        on_words = np.zeros(middles.size)
+        for begin, end, middle in self._taken:
+            if begin < place and end > place - width:
+                on_words += np.abs(middles - middle) < 2.0 * half
+        best = int(np.lexsort((on_lines, on_words, own > other, ~inside))[0])  # a stable order: of equal ones the first
+        self._taken.append((place - width, place, float(middles[best])))
+        self.offsets[words] = float(offsets[best])
+        return place, float(middles[best]), words
+
+
+def _between(paths: Sequence[Path], begin: float, end: float) -> tuple[Array, Array]:
+    """Return the lower and the upper ends of all parts of lines between two places along the axis."""
+    lows, highs = [np.empty(0)], [np.empty(0)]
+    for _, _, places, values in paths:
+        if values.size < 2:
+            continue
+        here = (places[1:] > begin) & (places[:-1] < end) & np.isfinite(values[1:]) & np.isfinite(values[:-1])
+        lows.append(np.minimum(values[1:], values[:-1])[here])
+        highs.append(np.maximum(values[1:], values[:-1])[here])
+    return np.concatenate(lows), np.concatenate(highs)
+
+
+def _away(middles: Array, paths: Sequence[Path], begin: float, end: float) -> Array:
+    """Return how far heights (H,) are from the nearest of lines between two places; where none is, infinity."""
+    low, high = _between(paths, begin, end)
+    ends = np.array([end.height for end in map(_end_of, paths) if end is not None and end.place <= begin])
+    low, high = np.append(low, ends), np.append(high, ends)  # of lines that end before
+    apart = np.maximum(low - middles[:, None], middles[:, None] - high)
+    return np.maximum(apart, 0.0).min(axis=1, initial=np.inf)
 
 
 class LineLabels:
@@ -105,22 +178,24 @@ class LineLabels:
     Attributes
     ----------
     source : ColumnDataSource
-        ``y``, ``text``, and ``side`` and ``off``: on which side of its end a word stands, and how far.
+        ``x``, where a word ends along the axis, ``y`` and ``text``.
     """
 
     def __init__(self, sources: Sources) -> None:
-        self.source = sources.make({"y": [], "text": [], "side": [], "off": []})
+        self.source = sources.make({"x": [], "y": [], "text": []})
         self._shown: list[Label] = []
+        self._offsets: dict[str, float] = {}
 
-    def show(self, ends: Sequence[tuple[Series, Array, str]], log: bool) -> None:
-        """Show the labels of lines, as of ``labels_of``; nothing is sent where they hardly moved."""
-        labels, span = labels_of(ends, log)
-        if [one[1:] for one in labels] == [one[1:] for one in self._shown]:
+    def show(self, lines: Sequence[Path], others: Sequence[Path], log: bool) -> None:
+        """Show the labels of lines, clear of others; nothing is sent where they hardly moved."""
+        layout = Layout(lines, others, log, self._offsets)
+        labels, self._offsets = layout.labels, layout.offsets
+        if [one.words for one in labels] == [one.words for one in self._shown]:
             pairs = [(new.height, old.height) for new, old in zip(labels, self._shown, strict=True)]
-            moves = [abs(np.log10(new / old) if log else new - old) for new, old in pairs]
-            if max(moves, default=0.0) < _MOVED * span:
+            moves = [abs(np.log10(new / old) if log else new - old) / layout.span for new, old in pairs]
+            moves += [abs(new.place - old.place) for new, old in zip(labels, self._shown, strict=True)]
+            if max(moves, default=0.0) < _MOVED:
                 return
         self._shown = labels
-        y, text, below = ([one[part] for one in labels] for part in range(3))
-        side, off = ["top" if one else "bottom" for one in below], [2 if one else -2 for one in below]
-        self.source.data = {"y": y, "text": text, "side": side, "off": off}
+        x, y, text = ([one[part] for one in labels] for part in range(3))
+        self.source.data = {"x": x, "y": y, "text": text}

@@ -199,10 +199,10 @@ class SharedModels:
         return source, log_ticker(source), parts
 
     def line_labels(self, source: ColumnDataSource) -> GlyphRenderer:
-        """Return the words of a source at the right edge of a figure."""
-        beside: dict[str, Any] = {"text_align": "right", "text_baseline": "side", "y_offset": "off", "x_offset": -3}
+        """Return the words of a source beside the ends of a figure's lines."""
+        beside: dict[str, Any] = {"text_align": "right", "text_baseline": "middle", "x_offset": -3}
         words: dict[str, Any] = {"text": "text", "text_font_size": "11px", **_FONT}  # in the ink of the page's theme
-        label = self._glyph("label", Text, x={"value": 1.0}, y="y", **beside, **words)
+        label = self._glyph("label", Text, x="x", y="y", **beside, **words)
         return self.sources.draw(source, label, x_range_name=FRAME, level="annotation")
 
     def printed_line(self, reference: Reference) -> GlyphRenderer:
@@ -228,7 +228,7 @@ class SharedModels:
             number: dict[str, Any] = {"text": "number", "text_color": "ink", "text_font_size": "10px", **badge}
             glyphs = [self._glyph("number", Text, text_align="center", **number, **look)]
             words: dict[str, Any] = {"text": "label", "text_color": "colour", "text_font_size": "11px"}
-            glyphs += [self._glyph("change", Text, x_offset=10, **words, **look)] * labelled
+            glyphs += [self._glyph("change", Text, text_align="side", x_offset="off", **words, **look)] * labelled
         else:
             look = {"marker": marker, "size": size, "line_color": own, "fill_color": own}
             glyphs = [self._glyph(f"head {name}", Scatter, x="x", y="y", **look)]
