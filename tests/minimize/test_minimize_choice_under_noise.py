@@ -53,6 +53,7 @@ def test_under_noise_dimension_and_budget_decide(n: int, sweeps: int, name: str)
     assert " ".join(type(member).__name__ for member in members) == name and "noisy values" in reason
 
 
+@pytest.mark.slow
 def test_many_noisy_variables_are_the_first_methods_alone_unless_it_diverges() -> None:
     """What is left of the budget is spent by the next, which without this would not be asked."""
 

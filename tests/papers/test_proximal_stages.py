@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from zoviz.papers.conex.meta_algorithm import MetaAlgorithm
 from zoviz.papers.proximal_stages import BENT, CONCAVE, RESIDUAL, StagesExperiment
 from zoviz.papers.zoeg.proximal_points import ProximalPoints
 
 
+@pytest.mark.slow
 def test_stages_bring_methods_to_rest_where_they_do_not_come_alone() -> None:
     for experiment, name in ((MetaAlgorithm(size="quick"), "SZO-ConEX"), (ProximalPoints(size="quick"), "ZOCEG")):
         inside, alone = (experiment.values(CONCAVE, f"{name} {how}", 400)[RESIDUAL] for how in ("in stages", "alone"))

@@ -24,6 +24,8 @@ from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
 from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Ended, LibraryRun, Request, Task
 
+pytestmark = pytest.mark.usefixtures("fast_collections")
+
 # One library in this process, one that steps by itself, and a process of its own; the others go the first one's way.
 EACH_KIND = each(*FIXED, slow=(COBYQA, SLSQP, TrustConstr))
 

@@ -147,9 +147,8 @@ def test_every_method_comes_to_a_feasible_point_before_it_trades(cls: type[Solve
     assert outside[0].min() <= 1e-6 * outside[0][0] < outside[1][: until + 1].min()
 
 
-@pytest.mark.parametrize(
-    "cls, seed, iterations", [(DSZOG, 4, 1500), pytest.param(ProximalPoint, 3, 4000, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("cls, seed, iterations", [(DSZOG, 4, 1500), (ProximalPoint, 3, 4000)])
 def test_penalties_and_stages_alone_stay_outside_of_the_spring(cls: type[Solver], seed: int, iterations: int) -> None:
     """Its constraints are flat in most of the box, so that a penalty's slope is small beside the objective's there."""
     left = []

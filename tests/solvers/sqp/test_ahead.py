@@ -123,6 +123,7 @@ def test_a_step_that_fails_does_not_wait_for_what_would_have_followed() -> None:
     assert not np.isin(later.ids, guesses.ids).any() and len(later.ids) == 7
 
 
+@pytest.mark.slow
 def test_with_unequal_durations_the_optimum_is_reached_three_times_as_fast_as_by_one_worker() -> None:
     one, many = ([seconds_until(by_workers(k, k, 700, tenfold(seed)), 1e-6) for seed in range(3)] for k in (1, 8))
     assert sum(one) > 3.0 * sum(many)

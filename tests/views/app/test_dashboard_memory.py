@@ -111,7 +111,7 @@ def nothing_logged() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.usefixtures("nothing_logged")
+@pytest.mark.usefixtures("nothing_logged", "fast_collections")
 @pytest.mark.filterwarnings("default")  # of libraries, in the server's thread: an error's traceback would hold it, too
 @pytest.mark.parametrize(
     "kind",
