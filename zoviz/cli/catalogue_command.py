@@ -39,7 +39,6 @@ class Catalogue(Command):
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Print the list, or one class."""
         if args.which:
             return self._tell(named(self._package, self._base, args.which, self._kind), args.json)
         classes = discover(self._package, self._base).values()

@@ -46,7 +46,6 @@ class RepeatCommand(Command):
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Make the run and follow it."""
         store = open_store(args)
         stored = load(store, args.id)
         run = self._make(stored, args)

@@ -205,7 +205,6 @@ class DirectionalEstimator(GradientEstimator):
         base: Evaluation | None = None,
         radius: float | None = None,
     ) -> Estimate:
-        """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         (replicas, n), bounds = x.shape, oracle.bounds
         q = self.coordinates_in(n)
         k, r = q or self.batch_size, self.smoothing_radius if radius is None else radius

@@ -75,7 +75,6 @@ class Coordinate(GradientEstimator):
         base: Evaluation | None = None,
         radius: float | None = None,
     ) -> Estimate:
-        """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
         k, r, size = self.batch_size, self.smoothing_radius if radius is None else radius, self.block_length(n)
         noisy = oracle.contract == "independent"

@@ -55,7 +55,6 @@ class OnePoint(GradientEstimator):
         base: Evaluation | None = None,
         radius: float | None = None,
     ) -> Estimate:
-        """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         (_, n), k, bounds = x.shape, self.batch_size, oracle.bounds
         r = self.smoothing_radius if radius is None else radius
         if self.needs_base() and base is None:

@@ -27,7 +27,6 @@ class ConcaveNormal(QuadraticProblem):
     start_radius = param.Number(default=1.0, bounds=(0, 1e6), doc="x0 is uniform in [-start_radius, start_radius]^n.")
 
     def build(self) -> Quadratics:
-        """Draw the instance."""
         rng = np.random.default_rng(self.seed)
         basis, _ = np.linalg.qr(rng.standard_normal((self.n, self.n)))
         spectrum = np.append(-1.0, rng.uniform(1.0, 4.0, self.n - 1))

@@ -48,7 +48,6 @@ class StagesExperiment(RateExperiment):
     first_seed = FIRST_SEED
 
     def rates(self) -> list[Rate]:
-        """Return a claim for every method and case, beside the method without stages."""
         return [
             Rate(
                 self.place,

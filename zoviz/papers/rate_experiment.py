@@ -95,7 +95,6 @@ class RateExperiment(Experiment):
         return list(dict.fromkeys(name for pair in pairs for name in pair if name))
 
     def parts(self) -> list[str]:
-        """Return a part for every case and method, and every T unless one run has them all."""
         cases = dict.fromkeys(rate.case for rate in self.rates())
         return [part for case in cases for method in self.methods(case) for part in self.parts_of(case, method)]
 
@@ -128,14 +127,12 @@ class RateExperiment(Experiment):
         return 1.0
 
     def claims(self) -> list[Claim]:
-        """Return a claim for every rate, whose test is on the exponent."""
         return [
             Claim(rate.place, rate.says, partial(falls_as_claimed, self, rate), rate.method, rate.ablation)
             for rate in self.rates()
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the means and exponents of each method beside its ablation."""
         means = ", ".join(str(T) for T in self.settings["horizons"])
         heads = (
             "Claim",
@@ -160,7 +157,6 @@ class RateExperiment(Experiment):
         return [Table(f"Means over replicas and exponents of {self.variable}", heads, rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the means of each method and of its ablation, on logarithmic axes."""
         out, horizons = [], [float(T) for T in self.settings["horizons"]]
         for rate in self.rates():
             lines, parts = {}, {}

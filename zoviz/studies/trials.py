@@ -85,7 +85,6 @@ class Trials(Experiment):
         yield from ()
 
     def claims(self) -> list[Claim]:
-        """Return no claims."""
         return []
 
     def rows(self, measured: Measured) -> list[Row]:
@@ -94,7 +93,6 @@ class Trials(Experiment):
         return [{**self._place(name), **_read(measured[name])} for name in names]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the table, a line for each value of ``lines``."""
         rows = self.rows(measured)
         lines = [*grouped(rows, *self.lines), *self.totals(rows)]
         cells = [(place, self.cells(own)) for place, own in lines]

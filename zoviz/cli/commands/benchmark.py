@@ -93,7 +93,6 @@ with violations counted, is left. The same command again runs only what is missi
         group.add_argument("--record", metavar="FOLDER", help="write the results of --standard there")
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run what is missing, and print the tables."""
         if args.standard:
             return run_standard(args, args.name or f"standard {args.standard} {version('zoviz')}")
         _check(args)

@@ -30,7 +30,6 @@ class _Demo(Command):
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run it, repeat it, and explain what happened."""
         from zoviz.problems import WeldedBeam
         from zoviz.solvers import ZOSQP
 

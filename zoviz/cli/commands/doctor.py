@@ -20,7 +20,6 @@ OK: works. missing: optional, install it if you need it. broken: the exit code i
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Print the result of every check."""
         from zoviz.cli.checkup import BROKEN, checkup
 
         findings = list(checkup(args.store))

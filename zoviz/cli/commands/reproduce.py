@@ -58,7 +58,6 @@ The exit code is 4 if a verdict differs from the recorded one of the same size."
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """List, or measure what is missing and report."""
         if args.list:
             _tell(args.which, args.json)
             return FINE

@@ -45,7 +45,6 @@ Ctrl-C stops after the step in progress and keeps everything; a second Ctrl-C st
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Make the run, follow it to its end, and print the outcome."""
         problem, solver = make(args)
         store = None if args.no_store else open_store(args, create=True)
         if args.past is not None and not Path(args.past).exists():

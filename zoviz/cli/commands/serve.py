@@ -37,7 +37,6 @@ Ctrl-C stops the runs after their step; they can be resumed. /healthz says wheth
             _add(usual if name in _USUAL else rare, name, ServerSettings.param[name])
 
     def run(self, args: argparse.Namespace) -> int:
-        """Serve until Ctrl-C."""
         settings = ServerSettings.read(vars(args))
         from zoviz.views.server.serve import serve
 

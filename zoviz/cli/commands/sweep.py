@@ -42,7 +42,6 @@ The same command again resumes what was interrupted and repeats what failed."""
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run what is missing or failed before, and print the table."""
         executor = dask(args.dask) if args.dask else None
         workers, args.dask, args.workers = args.workers or 1, None, None
         pairs = split(args.words)[1]

@@ -93,7 +93,6 @@ class OverRadii(PairedExperiment):
         return [f"n = {n}, {law} {contract} noise" for n, law, contract in self.settings["panels"]]
 
     def parts(self) -> list[str]:
-        """Return a part for every method on every panel."""
         return [f"{panel} / {name}" for panel in self.panel_names() for name in (*self.solvers(), *RIVALS)]
 
     def run(self, problem: ConexQCQP, name: str, **limits: Any) -> Run:
@@ -150,7 +149,6 @@ class OverRadii(PairedExperiment):
         return infinite(measured[f"{pair.panel} / {method}"][when])
 
     def claims(self) -> list[Claim]:
-        """Return the claims on radii for each panel, and one for each pair."""
         out, place = [], f"{self.place}, radii"
         large, small = (with_radius(OURS, radius) for radius in (LARGE, SMALL[0]))
         for panel in self.panel_names():
@@ -179,7 +177,6 @@ class OverRadii(PairedExperiment):
         return out
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return errors and violations against calls, medians over trials."""
         out = []
         for panel in self.panel_names():
             courses = {name: measured[f"{panel} / {name}"]["course"] for name in (*self.solvers(), *RIVALS)}

@@ -54,7 +54,6 @@ class SampleSizes(TunedApplication):
     )
 
     def problem(self, instance: int) -> HMCTuning:
-        """Return an instance: a draw of the data."""
         return HMCTuning(seed=self.seed(instance), **self.settings["problem"])
 
     def objective_of(self, merit: float) -> float:

@@ -56,7 +56,6 @@ class ValidationErrors(TunedApplication):
     caution = "The objective is the validation error in %; the paper's are of MNIST, the run's images are digits."
 
     def problem(self, instance: int) -> NetworkTuning:
-        """Return an instance: a split of the images."""
         return NetworkTuning(seed=self.seed(instance), **self.settings["problem"])
 
     def objective_of(self, merit: float) -> float:

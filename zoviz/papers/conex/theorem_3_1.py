@@ -78,7 +78,6 @@ class AveragedError(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claim beside the same steps at every T."""
         says = "calls of order 1 / eps^2: the average's error falls as T^(-1/2)"
         return [Rate("Theorem 3.1", says, "convex QCQP", ERROR, -1.0 / 2.0, FALLING, SAME)]
 
@@ -106,7 +105,6 @@ class AveragedErrorBySize(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claim beside equally many iterations at every n."""
         says = "calls of order n: after them the average's error does not grow with n"
         return [Rate("Theorem 3.1", says, "against n", ERROR, 0.0, "iterations of order n", "as many at every n")]
 

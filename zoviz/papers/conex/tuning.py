@@ -144,7 +144,6 @@ class TunedApplication(PairedExperiment):
         return range(SEARCH_SEED, SEARCH_SEED + self.settings["search"])
 
     def parts(self) -> list[str]:
-        """Return a part for every method on every instance that is reported, instance by instance."""
         return [f"{method} / {instance}" for instance in range(self.settings["trials"]) for method in METHODS]
 
     def needs(self, part: str) -> list[str]:
@@ -159,7 +158,6 @@ class TunedApplication(PairedExperiment):
         return {"setting": [first, second], **self.outcome(method, (first, second), int(instance))}
 
     def tuning(self) -> Tuning | None:
-        """Return how settings were chosen, where there was a search."""
         if not self.settings["search"]:
             return None
         trials = tuple(range(self.settings["trials"]))
@@ -187,7 +185,6 @@ class TunedApplication(PairedExperiment):
         return self.paired_claims()
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return each method's figure of merit beside the printed one."""
         rows = []
         for method in METHODS:
             every = self.outcomes(measured, method)
@@ -200,7 +197,6 @@ class TunedApplication(PairedExperiment):
         return [Table(f"{self.merit}: means ± standard errors over trials", heads, rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the shares of trials by the outcomes of their answers."""
         lines, parts = {}, {}
         for method in METHODS:
             values = np.sort([one["merit"] for one in self.outcomes(measured, method)])

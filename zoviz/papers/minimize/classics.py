@@ -216,7 +216,6 @@ class Classics(Trials):
         return counts | values | sizes | {"feasible": _word(one["feasible"]), "1 %": _word(one["near"])}
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
-        """Yield the shares of the problems that end feasible, and near the best known value."""
         for place, own in grouped(rows, "extras"):
             few = [{"feasible": one["feasible"], "near": one["near"]} for one in own]
             yield {**place, "problem": f"{len(own)} problems"}, few

@@ -116,7 +116,6 @@ class HiddenScales(Trials):
         return across(rows, "method", lambda own: "; ".join(map(_answer, own)))
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
-        """Yield how many boxes each method solves."""
         counts = [{**at, "count": sum(one["solved"] for one in own)} for at, own in grouped(rows, "method")]
         yield {"box": "solved (*)"}, counts
 

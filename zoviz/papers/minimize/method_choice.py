@@ -175,7 +175,6 @@ class MethodChoice(Trials):
         )
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
-        """Yield the methods' marks over problems of 2 to 10 and of 20 to 100 variables."""
         for place, own in grouped(rows, "sweeps", "level"):
             for word, names in (("2 to 10", SMALL), ("20 to 100", MANY)):
                 few = [one for one in own if one["problem"] in names]

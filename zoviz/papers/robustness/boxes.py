@@ -246,7 +246,6 @@ class Boxes(Trials):
         return across(rows, "solver", lambda own: f"{_met(own[0])}{_MARKS.get(own[0]['status'], '')}")
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
-        """Yield how many boxes of each seed each solver meets a feasible and a near point of, and diverges on."""
         counted = {
             "feasible": lambda one: one["violation"] <= FEASIBLE,
             "near": lambda one: one["gap"] <= NEAR,

@@ -206,7 +206,6 @@ class Guarded(Trials):
         }
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the runs on which the guard erred or that end far from feasible, and how many there are of each."""
         rows = self.rows(measured)
         late = [one["delay"] for one in rows if np.isfinite(one["delay"])]
         sums = f"{sum(one['wrong'] for one in rows)} wrong, {sum(one['far'] for one in rows)} far from feasible"

@@ -134,6 +134,5 @@ class KnownConstants(Trials):
         return {way: f"{value:.2g}" if way == MINIMIZE else f"{value:.0f}" for way, value in least.items()}
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
-        """Yield the least of each problem, over methods."""
         for place, own in grouped(rows, "problem"):
             yield {**place, "method": "the least"}, own

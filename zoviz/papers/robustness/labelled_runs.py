@@ -141,7 +141,6 @@ class LabelledRuns(Trials):
         return {"name": case.name, "verdict": f"{judged.word}: {judged.sentence}", "right": judged.word in case.words}
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the runs on which the verdict is wrong, and how many there are."""
         rows = self.rows(measured)
         wrong = [(row["name"], row["verdict"]) for row in rows if not row["right"]]
         return [Table(self.subject, ("run", "verdict"), [*wrong, (f"{len(rows)} runs", f"{len(wrong)} wrong")])]

@@ -104,7 +104,6 @@ class NoisyLoadTracking(Trials):
         return {head: f"{figure:.3f}" for head, figure in zip(heads, figures, strict=True)} | held
 
     def totals(self, rows: Sequence[Row]) -> Iterator[tuple[Row, Sequence[Row]]]:
-        """Yield the mean iterates, where a method has one."""
         for place, own in grouped(rows, "view", "method"):
             if np.isfinite([one["mean"] for one in own]).all():
                 yield {**place, "method": f"{place['method']}, mean iterate"}, [{"loss": one["mean"]} for one in own]

@@ -51,7 +51,6 @@ class Application(Experiment):
         raise NotImplementedError
 
     def parts(self) -> list[str]:
-        """Return a part for every method on every case."""
         return [f"{case} / {method}" for case in self.settings["cases"] for method in self.methods]
 
     def measure(self, part: str) -> Figures:
@@ -65,7 +64,6 @@ class Application(Experiment):
         return {measure: plain(values) for measure, values in self.outcome(problem, run).items()}
 
     def claims(self) -> list[Claim]:
-        """Return the claim that the paper's method comes within the limits, for each case."""
         first, *_, last = self.methods
         says = f"(ours) by default {first} {self.says}"
         return [
@@ -74,7 +72,6 @@ class Application(Experiment):
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return a table for each measure: a row for each method, a column for each case."""
         cases, out = self.settings["cases"], []
         for measure in next(iter(measured.values())):
             rows = [

@@ -36,7 +36,6 @@ class Centre(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the rate with the paper's update beside the other."""
         says = "with the centre moved to x_t ||grad Psi|| is of order T^(-1/4), and with x_{t+1} not"
         return [Rate("§2, centre", says, "known rows", NEAR, -1.0 / 4.0, BEFORE, AFTER)]
 

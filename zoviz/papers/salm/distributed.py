@@ -46,7 +46,6 @@ class Distributed(Application):
     limits = {OBJECTIVE: ABOVE, APART: LEFT}
 
     def problem(self, case: str, method: str) -> DistributedConsensus:
-        """Return the problem on the graph of a case."""
         nodes, probability = case.split(" nodes, p = ")
         return random_graph(int(nodes), float(probability), self.seed())
 

@@ -56,7 +56,6 @@ class FairFrontier(Application):
     limits = {OBJECTIVE: ABOVE, COVARIANCE: 0.02}
 
     def problem(self, case: str, method: str) -> FairClassification:
-        """Return the classifier with the loss and the bound of a case."""
         loss, bound = case.split(", c = ")
         return FairClassification(loss=LOSSES[LOSSES.index(loss)], bound=float(bound))
 
@@ -70,7 +69,6 @@ class FairFrontier(Application):
         }
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return f over SLSQP's against c, the largest of the replicas, for each loss."""
         lines: dict[str, dict[str, tuple[list[float], list[float]]]] = {}
         parts: dict[str, dict[str, list[str]]] = {}
         for case, name in itertools.product(self.settings["cases"], self.methods):

@@ -68,7 +68,6 @@ class Multipliers(Experiment):
         return {"share": plain(shares[-1]), "course": drawn}
 
     def claims(self) -> list[Claim]:
-        """Return the claim for every method with multipliers; the penalty alone is their ablation."""
         says = "reaches a violation of a hundredth of the start's at a constant weight"
         return [
             Claim("§1, multipliers", f"{name} {says}", partial(ends_feasible, self), name, PENALTY)
@@ -77,7 +76,6 @@ class Multipliers(Experiment):
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return what is left of the violation."""
         rows = [(name, mean_text(array(one["share"]))) for name, one in measured.items()]
         return [Table("||Ax - b|| at the end as a share of its start", ("Method", "Share"), rows)]
 

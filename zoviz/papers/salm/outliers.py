@@ -118,7 +118,6 @@ class Outliers(Experiment):
         return [f"{share} % wrong" for share in self.settings["wrong"]]
 
     def parts(self) -> list[str]:
-        """Return a part for every loss and share of wrong labels."""
         return [f"{loss} / {share}" for loss in LOSSES for share in self.shares()]
 
     def measure(self, part: str) -> Figures:
@@ -128,7 +127,6 @@ class Outliers(Experiment):
         return {name: plain(values) for name, values in one._asdict().items()}
 
     def claims(self) -> list[Claim]:
-        """Return, for each loss that is not convex, what is claimed of right and of wrong labels."""
         source, out = self.settings["source"], []
         for loss in OTHERS:
             says = f"{loss} generalises better than {CONVEX}: {source}"
@@ -139,7 +137,6 @@ class Outliers(Experiment):
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the measures on the test, and the paired differences of accuracies."""
         heads = (
             *("Loss", "Labels", "Test accuracy in %", "p%-rule", "Difference of shares", "Largest violation"),
             *("Loss above SLSQP's from there in %", "Test accuracy there in %"),
@@ -162,7 +159,6 @@ class Outliers(Experiment):
         ]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return test accuracies against the share of wrong labels, at both ends of the training."""
         xs, out = [float(share) for share in self.settings["wrong"]], []
         for end, name in ENDS.items():
             lines: dict[str, tuple[list[float], list[float]]] = {}

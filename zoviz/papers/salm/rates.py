@@ -83,7 +83,6 @@ class Theorem31(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the theorems' claims, and ours on the measure for Algorithm 3."""
         places = {FIRST: "Theorem 3.1", SECOND: "Theorem 4.3"}
         says, ours = "||grad Psi|| falls as T^(-1/4)", "(ours) ||grad Psi|| of Algorithm 3 falls as T^(-1/3)"
         return [

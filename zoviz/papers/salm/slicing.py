@@ -52,7 +52,6 @@ class Slicing(Application):
     limits = {COST: ABOVE, RESIDUAL: LEFT}
 
     def problem(self, case: str, method: str) -> NetworkSlicing:
-        """Return the network of a case, with the regulariser or without."""
         problem = NetworkSlicing(seed=self.seed(int(case.split()[1])))
         if method == UNREGULARISED:
             problem.weight = 0.0
@@ -70,7 +69,6 @@ class Slicing(Application):
         }
 
     def claims(self) -> list[Claim]:
-        """Return the claims of every application, and that the regulariser makes choices binary."""
         first = next(iter(self.methods))
         says = "the regulariser makes choices binary within 0.001"
         return super().claims() + [

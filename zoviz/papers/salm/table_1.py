@@ -202,7 +202,6 @@ class Samples(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every method on every problem."""
         return [f"{case} / {method}" for case in self.settings["cases"] for method in cases()[case].methods]
 
     def measure(self, part: str) -> Figures:
@@ -223,7 +222,6 @@ class Samples(Experiment):
         return list(itertools.product(self.settings["steps"], self.settings["penalties"]))
 
     def tuning(self) -> Tuning:
-        """Return how steps and penalties were chosen."""
         return Tuning(
             len(self.grid()),
             "the median of the samples to the tightest eps that is reached",
@@ -232,7 +230,6 @@ class Samples(Experiment):
         )
 
     def claims(self) -> list[Claim]:
-        """Return what the bounds say of the order of the methods, for each problem."""
         out = []
         for name in self.settings["cases"]:
             methods = cases()[name].methods
@@ -268,7 +265,6 @@ class Samples(Experiment):
         return out
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the tuned samples against 1 / eps, medians, for each problem."""
         out = []
         for name in self.settings["cases"]:
             case = cases()[name]

@@ -93,7 +93,6 @@ class Theorem57(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claims on both measures, for known and for sampled rows."""
         places = {KNOWN: "Theorem 5.7", SAMPLED: "Remark 5.8"}
         return [
             Rate(place, f"{measure} falls as T^(-1/3), {rows}", rows, measure, -1.0 / 3.0, RECURSION, PLAIN)
@@ -139,7 +138,6 @@ class Corollary32(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claim for known and for sampled rows."""
         return [
             Rate("Corollary 3.2", f"||v|| falls as T^(-1/4), {rows}", rows, NORMAL, -1.0 / 4.0, OWN, RUNS)
             for rows in (KNOWN, SAMPLED)

@@ -198,7 +198,6 @@ class Attack(Experiment):
         return self._problems[dataset, light]
 
     def parts(self) -> list[str]:
-        """Return a part for every method in every comparison, for each data set."""
         names = [f"{ROUNDS} / {method}" for method in [*SINGLE, *BILEVEL, *ABLATIONS]]
         others = [column for column in self.settings["columns"] if column != ROUNDS]
         names += [f"{column} / {method}" for column in others for method in SINGLE]
@@ -223,7 +222,6 @@ class Attack(Experiment):
         return figures(course(method[0], rate, problem, seeds, self.seed(REPORTED_SEED), limits), rate)
 
     def tuning(self) -> Tuning:
-        """Return how rates of y were chosen."""
         return Tuning(
             len(self.settings["rates"]),
             "accuracy under attack on the test images, a rate of y anew for each column",
@@ -232,7 +230,6 @@ class Attack(Experiment):
         )
 
     def claims(self) -> list[Claim]:
-        """Return the paper's four claims, and ours on the leader, for each data set."""
         out, still = [], dict(zip(BILEVEL, ABLATIONS, strict=True))
         for data in self.settings["stages"]:
 
@@ -259,7 +256,6 @@ class Attack(Experiment):
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return, for each data set, rates and accuracies in the three comparisons, sizes and times."""
         out, rates = [], self.settings["rates"]
         columns = self.settings["columns"]
         heads = ["Method", *(f"{what}, {column}" for column in columns for what in ("rate", "accuracy in %"))]
@@ -282,7 +278,6 @@ class Attack(Experiment):
         return out
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return accuracy and size against rounds, means over seeds, and runtimes, for each data set."""
         out = []
         for data in self.settings["stages"]:
             own = {name: measured[f"{data} / {ROUNDS} / {name}"]["course"] for name in [*SINGLE, *BILEVEL]}

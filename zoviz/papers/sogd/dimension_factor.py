@@ -63,7 +63,6 @@ class DimensionFactor(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claim on the exponent of the dimension, and ours on where it comes from."""
         says, place = "the regret grows at most as (d_1 + d_2)^(3/4)", "Theorem 4.2, factor"
         ours = "(ours) with exact gradients the regret does not grow with the dimension"
         return [

@@ -70,7 +70,6 @@ class Windows(Experiment):
     sizes = {"quick": {"rounds": 120, "replicas": 4}, "full": {"rounds": 1000, "replicas": 20}}
 
     def parts(self) -> list[str]:
-        """Return a part for every method on either stream."""
         return [f"{stream} / {method}" for stream in STREAMS for method in methods()]
 
     def measure(self, part: str) -> Figures:
@@ -84,7 +83,6 @@ class Windows(Experiment):
         return ends | {"course": {"round": plain(run.trace[ITERATION][rows]), **drawn}}
 
     def claims(self) -> list[Claim]:
-        """Return the claim for each method: the window hides more of its regret on the rapid stream."""
         words = {False: "in size", True: "in proportion"}
         return [
             Claim(
@@ -100,7 +98,6 @@ class Windows(Experiment):
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return both regrets of every method on both streams."""
         rows = []
         for part, one in measured.items():
             both = [array(one[window]) for window in MEASURES]
@@ -109,7 +106,6 @@ class Windows(Experiment):
         return [Table(f"Average regrets after {rounds} rounds", ("Stream", "Method", *MEASURES, "ratio"), rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return a panel for each stream and window."""
         out = []
         for stream in STREAMS:
             for window in MEASURES:

@@ -174,7 +174,6 @@ class Tuned(Experiment):
         return self._problems[dataset, length]
 
     def parts(self) -> list[str]:
-        """Return a part for every method's search and run, for each data set."""
         return [f"{data} / {name}" for data in self.settings["phases"] for name in [*METHODS, UNCHANGED, "times"]]
 
     def measure(self, part: str) -> Figures:
@@ -207,7 +206,6 @@ class Tuned(Experiment):
         )
 
     def claims(self) -> list[Claim]:
-        """Return the paper's claims on time and accuracy for each data set."""
         out = []
         for data in self.settings["phases"]:
             out.append(
@@ -229,7 +227,6 @@ class Tuned(Experiment):
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return, for each data set, steps, accuracies by phase, what the grid has, and times."""
         out = []
         ends = [{grid[0], grid[-1]} for grid in (self.settings["betas"], self.settings["alphas"])]
         heads = (
@@ -252,7 +249,6 @@ class Tuned(Experiment):
         return out
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return both accuracies against rounds, means over seeds, and runtimes, for each data set."""
         out = []
         for data, (length, _) in self.settings["phases"].items():
             own = {name: measured[f"{data} / {name}"]["course"] for name in METHODS}

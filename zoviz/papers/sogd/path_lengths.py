@@ -70,7 +70,6 @@ class PathLengths(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every stream, as printed and to and fro."""
         own = [f"{OURS} {seed}" for seed in self.settings["seeds"]]
         pairs = [(case, (FALLING, TO_AND_FRO)) for case in EXAMPLES] + [(case, (SLOW, RAPID)) for case in own]
         return [f"{case} / {method}" for case, methods in pairs for method in methods]
@@ -89,7 +88,6 @@ class PathLengths(Experiment):
         return dict(zip(("H_2,T", "D_T", "G_T"), variations(problem, rounds), strict=True))
 
     def claims(self) -> list[Claim]:
-        """Return that the sums of every example stay bounded, and that ours do under slow drift."""
         place = "Examples B.9 to B.11"
         out = [
             Claim(place, f"path lengths of {case} are bounded", partial(path_is_bounded, case), FALLING, TO_AND_FRO)

@@ -63,7 +63,6 @@ class ProductVariance(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claim that the error does not grow."""
         says = "the variance of a product stays bounded as rho_v falls"
         return [Rate("(21)", says, "quadratic", SPREAD, 0.0, SHARED, OWN)]
 

@@ -74,7 +74,6 @@ class Remark44(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the remark's claim against weights 1 and plain descent, and that on the methods of others."""
         case, ours = "no leader", "without a leader the regret falls as T^(-2/3)"
         place, exponent = "Remark 4.4", -2.0 / 3.0
         return [

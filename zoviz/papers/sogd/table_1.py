@@ -43,7 +43,6 @@ class Regrets(RegretsOfInstances):
     }
 
     def rates(self) -> list[Rate]:
-        """Return SOGD's rate beside each rival's, and that the rivals' regret stays."""
         says = "SOGD's average regret falls as T^(-1/3), and not that of"
         out = [
             Rate("Table 1", f"{says} {name} with w = {WINDOW}", CASE, LATER_REGRET, EXPONENTS[SLOW], OURS, name)
@@ -55,11 +54,9 @@ class Regrets(RegretsOfInstances):
         ]
 
     def instance(self, case: str, seed: int) -> OnlineBilevel:
-        """Return an instance under slow drift."""
         return QuadraticBilevel(drift="walk", sampling_noise=NOISE, seed=seed)
 
     def solver(self, method: str) -> Solver:
-        """Return SOGD by its theory, or a method with a window and constant steps."""
         if method == OURS:
             return SOGD(schedule="theory", outer_step=FIRST_STEP)
         return RIVALS[method](outer_step=STEP, inner_step=STEP, window=WINDOW, system_radius=FAR)

@@ -96,7 +96,6 @@ class Theorem36(RegretsOfInstances):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the remark's claim without drift and the theorem's under slow drift."""
         texts = {
             NONE: ("Remark 3.7", "without drift the average regret falls as T^(-2/3)"),
             SLOW: ("Theorem 3.6", "under slow drift the average regret falls as T^(-1/3)"),
@@ -106,9 +105,7 @@ class Theorem36(RegretsOfInstances):
         ]
 
     def instance(self, case: str, seed: int) -> OnlineBilevel:
-        """Return an instance with the drift of a case."""
         return QuadraticBilevel(drift=DRIFTS[case], sampling_noise=NOISE, seed=seed)
 
     def solver(self, method: str) -> Solver:
-        """Return SOGD with the weights of theory's schedule or with weights 1."""
         return SOGD(schedule="theory", outer_step=FIRST_STEP, **(RAW if method == WEIGHTS_1 else {}))

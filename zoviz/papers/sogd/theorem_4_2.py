@@ -78,7 +78,6 @@ class Theorem42(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return both claims, each against either ablation."""
         says = {
             NONE: "without drift ZO-SOGD's regret falls as T^(-2/3), and not so with",
             SLOW: "under slow drift ZO-SOGD's regret falls as T^(-1/3), and not so with",

@@ -93,7 +93,6 @@ class RapidDrift(Experiment):
         return Tuning(len(self.grid()), "average regret", (TRIAL_SEED,), (REPORTED_SEED,))
 
     def parts(self) -> list[str]:
-        """Return a part for every method on every stream."""
         return [f"{stream} / {method}" for stream in self.settings["streams"] for method in METHODS]
 
     def measure(self, part: str) -> Figures:
@@ -129,7 +128,6 @@ class RapidDrift(Experiment):
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the regrets, with the steps of x and y."""
         rows, ends = [], (self.settings["outer"][0], self.settings["outer"][-1])
         for stream in self.settings["streams"]:
             cells = []

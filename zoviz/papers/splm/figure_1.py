@@ -68,7 +68,6 @@ class Courses(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every method at every size."""
         return [f"n = {n} / {method}" for n in self.settings["n"] for method in METHODS]
 
     def measure(self, part: str) -> Figures:
@@ -96,7 +95,6 @@ class Courses(Experiment):
         return {"errors": plain(errors[rows]), "violation": plain(run.trace[VIOLATION][-1]), "course": course}
 
     def claims(self) -> list[Claim]:
-        """Return the claim beside each other method for each size."""
         return [
             Claim(
                 f"Fig. 1, n = {n}",
@@ -110,7 +108,6 @@ class Courses(Experiment):
         ]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the errors at the marks and the violations at the end."""
         rows = []
         for part, one in measured.items():
             cells = [mean_text(values) for values in array(one["errors"])]

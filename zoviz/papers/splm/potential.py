@@ -186,7 +186,6 @@ class PotentialFall(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every choice of steps."""
         return list(METHODS)
 
     def measure(self, part: str) -> Figures:
@@ -199,7 +198,6 @@ class PotentialFall(Experiment):
         return {name: plain(rows[..., i]) for i, name in enumerate((FALL, MARGIN, ERROR))}
 
     def claims(self) -> list[Claim]:
-        """Return the lemma beside what it asks for, and for one direction."""
         says = "with many directions the potential falls at every iteration, by as much as printed"
         beside = {
             ONE: "not so with one at the same step",
@@ -210,7 +208,6 @@ class PotentialFall(Experiment):
         return [*out, Claim("Lemma 1", "the same for any k, as printed: k = 1", falls_by_enough, ONE)]
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the falls and how many margins are below 0."""
         rows = []
         for name, one in measured.items():
             fall, low = array(one[FALL]), below_zero(one)

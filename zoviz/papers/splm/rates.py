@@ -79,7 +79,6 @@ class Residuals(RateExperiment):
     anytime = True
 
     def rates(self) -> list[Rate]:
-        """Return the claims on ZO-SPLM beside its ablations and beside others, and those on others."""
         mine, case = "ZO-SPLM takes iterations of order eps^-2", "concave along the normal"
         credited = {AT_ONCE: "not without a slow centre", ONE: "not with one direction at the same steps"}
         out = [
@@ -127,7 +126,6 @@ class Directions(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claim as printed, and for fewer directions."""
         says = "the residual after T iterations does not grow with n"
         return [
             Rate("Theorem 1", f"{says}, with k = n^2", "against n", SHARE, 0.0, SQUARE, CONSTANT),

@@ -76,7 +76,6 @@ class SecondsOfAnIteration(Experiment):
         return {name: plain(np.array([turn[name] for turn in turns])) for name in solvers}
 
     def claims(self) -> list[Claim]:
-        """Return what is said of the methods, the printed ratios, and the seconds themselves."""
         out = []
         for n in self.settings["n"]:
             place = f"Table 2, seconds, n = {n}"
@@ -91,7 +90,6 @@ class SecondsOfAnIteration(Experiment):
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return milliseconds of an iteration and ratios, beside the printed ones."""
         rows = []
         for n in self.settings["n"]:
             for name, seconds in measured[f"n = {n}"].items():

@@ -95,7 +95,6 @@ class Iterations(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every method at every size."""
         return [f"n = {n} / {method}" for n in self.settings["n"] for method in PAPER]
 
     def grid(self) -> list[Steps]:
@@ -148,7 +147,6 @@ class Iterations(Experiment):
         return best
 
     def claims(self) -> list[Claim]:
-        """Return the printed counts by the rule and at the best steps, and the ratios at the best steps."""
         out = []
         for n, (method, counts) in itertools.product(self.settings["n"], PAPER.items()):
             if n in counts:
@@ -165,7 +163,6 @@ class Iterations(Experiment):
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the iterations beside the printed ones."""
         rows = []
         ends = [(axis[0], axis[-1]) for axis in (self.settings["primal"], self.settings["dual"])]
         for n, method in itertools.product(self.settings["n"], PAPER):

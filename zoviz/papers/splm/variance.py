@@ -55,7 +55,6 @@ class SphereVariance(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the claim as printed, and for the point at which its proof holds."""
         return [
             Rate("(4), (5)", "the variance vanishes as r^2", "sphere", ERROR, -2.0, AT_START, ""),
             Rate("(4), (5)", "(ours) it does where the slope is 0", "sphere", ERROR, -2.0, AT_REST, AT_START),

@@ -55,7 +55,6 @@ class Complexities(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return ZOEG's order beside each other method."""
         says = "at calls of order d the error of ZOEG does not grow, and that of"
         return [
             Rate("Table 1", f"{says} {name} does", "at calls of order d", ERROR, 0.0, OURS, name)

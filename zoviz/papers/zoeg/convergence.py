@@ -57,7 +57,6 @@ class LinearCosts(LoadTracking):
     __abstract = True
 
     def build(self) -> Any:
-        """Draw the instance, and take the cheapest users first."""
         data = super().build()
         room, price = data.weight * data.upper, data.b / data.weight
         order = np.argsort(price)
@@ -149,7 +148,6 @@ class Averages(RateExperiment):
     anytime = True
 
     def rates(self) -> list[Rate]:
-        """Return the theorems' claims, each beside one step, and the corollary beside the same steps at every K."""
         theorems = {
             RANDOM: ("Theorem 3.1", "ZOEG comes to a floor at the rate 1 / K"),
             COORDINATES: ("Theorem 4.1", "the average of ZOCEG comes near at 1 / K"),
@@ -202,7 +200,6 @@ class Averages(RateExperiment):
         return STEPS[name] if name in (RANDOM, SAME) else longest_step(problem)
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the exponents, and the means at the largest K with two steps and with one."""
         rows = []
         for case, name, measure in itertools.product(PROBLEMS, (RANDOM, COORDINATES, BLOCKS), (GAP, ERROR)):
             kinds = [(name, measure)]
@@ -265,7 +262,6 @@ class Dimension(RateExperiment):
     }
 
     def rates(self) -> list[Rate]:
-        """Return the corollaries' claims: the error at calls of order d does not grow with d."""
         wrong = "the same iterations and steps at every d"
         return [
             Rate("Corollary 3.2", "ZOEG takes calls of order d", "ZOEG", ERROR, 0.0, "calls of order d", wrong),

@@ -176,7 +176,6 @@ class Schedules(Experiment):
         return min(self.grid(method, schedule), key=score)
 
     def claims(self) -> list[Claim]:
-        """Return the paper's three claims, for every method, or pair of methods, and schedule."""
         out = []
         for method, what in itertools.product(METHODS, ("error", "violation")):
             says = f"diminishing steps improve {method} in {what}"
@@ -199,7 +198,6 @@ class Schedules(Experiment):
         return out
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the steps and the figures of every method and schedule."""
         rows = []
         for method, schedule in itertools.product(METHODS, PRIMAL):
             one = measured[method][schedule]
@@ -216,7 +214,6 @@ class Schedules(Experiment):
         return [Table(heading, (*heads, f"Calls to {LEVEL:g} kW"), rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the courses of error and violation with either schedule."""
         out = []
         for schedule, (key, words) in itertools.product(
             PRIMAL, (("error", "relative error"), ("violation", "violation in kW"))

@@ -100,7 +100,6 @@ class Blocks(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every block size, with two steps and with one, and every other method."""
         return [*self.blocks(), *(block + SINGLE for block in self.blocks()), *METHODS]
 
     def blocks(self) -> list[str]:
@@ -136,7 +135,6 @@ class Blocks(Experiment):
         }
 
     def claims(self) -> list[Claim]:
-        """Return the claims on blocks, and on ZOBCEG beside each other method."""
         blocks, out = self.blocks(), []
         for unit, (small, large) in itertools.product((ITERATIONS, EVALUATIONS), itertools.pairwise(blocks)):
             says = f"{large} takes fewer {unit} to 1 % and 1 kW than {small}"
@@ -161,7 +159,6 @@ class Blocks(Experiment):
         return float(self.settings["calls"] / figures["iterations"])
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the iterations to arrive and the errors at the end."""
         rows = []
         for part, one in measured.items():
             ends = [(min(axis), max(axis)) for axis in zip(*grid_of(part), strict=True)]
@@ -178,7 +175,6 @@ class Blocks(Experiment):
         return [Table(heading, heads, rows)]
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the courses of error and violation against iterations."""
         out = []
         for key, words in ((RELATIVE_GAP, "relative error"), (VIOLATION, "violation in kW")):
             lines = {part: (one["course"]["iteration"], one["course"][key]) for part, one in measured.items()}

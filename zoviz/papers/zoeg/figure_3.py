@@ -189,12 +189,10 @@ class FeederCourses(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every schedule, and two for every method: with one step and with two."""
         methods = list(self.settings["iterations"])
         return [*PRINTED, *methods, *(method + TWO_STEPS for method in methods)]
 
     def tuning(self) -> Tuning:
-        """Return how steps were chosen; the printed ones are not."""
         criterion = "the mean error over the last tenth of the budget"
         return Tuning(len(FACTORS), criterion, (TRIAL_SEED,), tuple(range(self.settings["instances"])))
 
@@ -229,7 +227,6 @@ class FeederCourses(Experiment):
         return min(grid(part), key=score)
 
     def claims(self) -> list[Claim]:
-        """Return that ZOEG converges, that blocks are faster, and larger ones the more."""
         out = [
             Claim("Fig. 3 a, b", f"{name} comes within {CONVERGED:g} of the optimum", partial(converges, self), name)
             for name in PRINTED
@@ -247,7 +244,6 @@ class FeederCourses(Experiment):
         return own.get(part.removesuffix(TWO_STEPS), int(self.settings["printed"]))
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the steps and the errors at the end."""
         rows = []
         for part, one in measured.items():
             ends = {grid(part)[0], grid(part)[-1]} if part not in PRINTED else set()
@@ -262,7 +258,6 @@ class FeederCourses(Experiment):
         return of_instances(np.nan_to_num(array(values), nan=np.inf), self.settings["instances"])
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return the mean errors against iterations: as printed, with one step, and with two."""
         two = [name for name in measured if name.endswith(TWO_STEPS)]
         one = [name for name in measured if name not in PRINTED and name not in two]
         out = []

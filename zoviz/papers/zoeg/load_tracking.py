@@ -220,7 +220,6 @@ class LoadTrackingTable(Trials):
         return line(outcome) | {"": early}
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the table, and our best default beside every peer."""
         peers = {name for name, cls in discover("zoviz.solvers", Solver).items() if cls.external}
         lines = []
         for place, own in grouped(self.rows(measured), "case", "shown", "instance"):

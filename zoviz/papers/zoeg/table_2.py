@@ -116,7 +116,6 @@ class Evaluations(Experiment):
     }
 
     def parts(self) -> list[str]:
-        """Return a part for every block size."""
         return [f"block {block}" for block in self.settings["blocks"]]
 
     def tuning(self) -> Tuning:
@@ -140,7 +139,6 @@ class Evaluations(Experiment):
         return {"step": step, FIRST: plain(first), LAST: plain(last)}
 
     def claims(self) -> list[Claim]:
-        """Return the printed numbers by both readings for every block size, and what is said of blocks."""
         out = []
         for block in self.settings["blocks"]:
             for what, reading in ((ERRORS, FIRST), (ERRORS, LAST), (VIOLATIONS, LAST)):
@@ -161,7 +159,6 @@ class Evaluations(Experiment):
         return of_instances(np.nan_to_num(array(one[reading]), nan=np.inf), self.settings["instances"])
 
     def tables(self, measured: Measured) -> list[Table]:
-        """Return the counts by both readings with the printed ones."""
         ends = (self.settings["steps"][0], self.settings["steps"][-1])
         rows = []
         for part, one in measured.items():

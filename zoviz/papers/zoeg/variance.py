@@ -72,7 +72,6 @@ class VarianceBound(Experiment):
         return {name: plain(np.array([row[name] for row in rows])) for name in rows[0]}
 
     def claims(self) -> list[Claim]:
-        """Return that the bound holds, and that both factors are needed."""
         says = "the variance is below the bound at every radius, and not"
         return [Claim("(8)", f"{says} {name}", below_the_bound, PRINTED, name) for name in (NO_NINE, NO_DIMENSION)]
 

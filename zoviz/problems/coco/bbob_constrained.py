@@ -93,7 +93,6 @@ class BBOBConstrained(CollectionProblem):
     )
 
     def build(self) -> Instance:
-        """Make an instance of the function."""
         return Instance(self.function, self.instance, self.dimension)
 
     @property

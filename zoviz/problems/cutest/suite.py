@@ -95,7 +95,6 @@ class Suite(CollectionProblem):
         ]
 
     def build(self) -> s2mpj.Instance:
-        """Load the problem's file and make an instance of it."""
         return s2mpj.load(self.problem_name, self.size)
 
     @property

@@ -108,7 +108,6 @@ class FairClassification(LinearlyConstrained):
     rows = 2
 
     def build(self) -> _Data:
-        """Load the data set, and solve the problem for the logistic loss."""
         data, test = self._split(table(self.source))
         features, count, n = data.features, len(data.labels), data.features.shape[1]
         signed = data.labels[:, None] * features

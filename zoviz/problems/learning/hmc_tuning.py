@@ -144,7 +144,6 @@ class HMCTuning(Problem):
         return Box(np.zeros(4), np.ones(4))
 
     def build(self) -> Posterior:
-        """Generate or load the data, and choose the rows."""
         if self.dataset == "generated":
             features, labels = generated(self.seed)
         else:

@@ -121,7 +121,6 @@ class LossTuning(OnlineBilevel):
     n = 2 * CLASSES
 
     def build(self) -> _Data:
-        """Load the images and lay out the network."""
         if min(self.ratios) <= 0.0:
             raise ValueError(f"Expected ratios > 0, got {self.ratios}: class i has a share proportional to ratio^i.")
         every = images(self.dataset)

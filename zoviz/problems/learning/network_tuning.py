@@ -124,7 +124,6 @@ class NetworkTuning(Problem):
         return Box(np.zeros(11), np.ones(11))
 
     def build(self) -> _Data:
-        """Load the images, and set validation images apart."""
         every = images(self.dataset)
         order = np.random.default_rng(self.seed).permutation(len(every.labels))
         pixels, labels = every.pixels[order].astype(np.float32), every.labels[order]

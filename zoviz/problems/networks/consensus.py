@@ -115,7 +115,6 @@ class DistributedConsensus(LinearlyConstrained):
         return self.nodes * (self.nodes - 1) // 2 * self.features
 
     def build(self) -> _Data:
-        """Draw the instance, and solve the centralised problem for the logistic loss."""
         count, d, rng = self.nodes, self.features, np.random.default_rng(self.seed)
         centre = rng.standard_normal(d)
         centres = centre / np.linalg.norm(centre) + self.difference / np.sqrt(d) * rng.standard_normal((count, d))

@@ -102,7 +102,6 @@ class NetworkSlicing(LinearlyConstrained):
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of the network.")
 
     def build(self) -> _Data:
-        """Draw the network, and lay out variables and rows."""
         if not self.providers <= self.sites <= self.nodes:
             raise ValueError(
                 f"Expected providers <= function nodes <= nodes, got {self.providers}, {self.sites} and {self.nodes}: "

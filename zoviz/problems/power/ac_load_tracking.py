@@ -97,7 +97,6 @@ class ACLoadTracking(Problem):
     m = 1
 
     def build(self) -> _Data:
-        """Read the feeder, and draw the costs and, where asked for, the loads."""
         feeder, rng = case141(), np.random.default_rng(self.seed)
         n = 2 * len(feeder.load_buses)
         a, b = rng.uniform(0.5, 1.5, n), rng.uniform(0.0, 5.0, n)

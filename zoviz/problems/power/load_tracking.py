@@ -59,7 +59,6 @@ class LoadTracking(Problem):
     m = 1
 
     def build(self) -> _Data:
-        """Draw the instance and solve it."""
         n, rng = self.n, np.random.default_rng(self.seed)
         a, b = rng.uniform(0.5, 1.5, n), rng.uniform(0.0, 5.0, n)
         upper, weight = rng.uniform(0.0, 50.0, n), 1.0 + rng.uniform(0.03, 0.15, n)

@@ -72,7 +72,6 @@ class OptimalPowerFlow(Problem):
     )
 
     def build(self) -> _Data:
-        """Take the case from pandapower."""
         net = require("pandapower", "simulators").networks.case14()
         net.load[["p_mw", "q_mvar"]] *= self.load
         net.trafo["tap_dependency_table"] = False  # pandapower warns where its own case leaves this out

@@ -51,7 +51,6 @@ class ConexQCQP(QuadraticProblem):
     )
 
     def build(self) -> Quadratics:
-        """Draw the instance and certify its optimum."""
         n, rng = self.n, np.random.default_rng(self.seed)
         matrices = 2.0 * self._matrix(rng), 2.0 * self._matrix(rng)
         vectors = rng.standard_normal(n), rng.standard_normal(n)

@@ -43,7 +43,6 @@ class NonconvexQCQP(QuadraticProblem):
     )
 
     def build(self) -> Quadratics:
-        """Draw the instance and certify its optimum."""
         n, rng = self.n, np.random.default_rng(self.seed)
         factor, factor_a = rng.standard_normal((n, n)), rng.standard_normal((n, n))
         vectors = rng.standard_normal(n), rng.standard_normal(n)

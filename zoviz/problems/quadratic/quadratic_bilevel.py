@@ -118,7 +118,6 @@ class QuadraticBilevel(OnlineBilevel):
         return self.data.inner_domain
 
     def build(self) -> _Data:
-        """Draw the matrices, centres and phases."""
         n, d, rng = self.n, self.d, np.random.default_rng(self.seed)
         eigenvalues = np.linspace(1.0, self.conditioning, d)
         hessian = _rotated(rng, eigenvalues)

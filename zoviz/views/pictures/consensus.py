@@ -35,7 +35,6 @@ class Consensus(Picture):
     height = 340
 
     def build(self) -> figure:
-        """Return the figure, with neither edges nor nodes yet."""
         self.edges = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1", "alpha")})
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "node", "apart")})
         fig = self.frame("", "", match_aspect=True)

@@ -52,7 +52,6 @@ class FeederMap(Picture):
     kind = ACLoadTracking
 
     def build(self) -> figure:
-        """Return the figure, with neither lines nor buses yet."""
         self.lines = ColumnDataSource({"xs": [], "ys": []})
         self.buses = ColumnDataSource({name: [] for name in ("x", "y", "voltage", "bus", "size", "load")})
         fig = self.frame("distance from the head in ohm", "", x_axis_location="below")

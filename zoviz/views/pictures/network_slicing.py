@@ -46,7 +46,6 @@ class Slices(Picture):
     height = 380
 
     def build(self) -> figure:
-        """Return the figure, with neither links nor nodes yet."""
         self.links = ColumnDataSource({"xs": [], "ys": []})
         names = ("xs", "ys", "width", "colour", "flow", "rate", "link", "used")
         self.flows = ColumnDataSource({name: [] for name in names})

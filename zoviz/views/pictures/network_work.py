@@ -33,7 +33,6 @@ class NetworkWork(Picture):
     kind = NetworkTuning
 
     def build(self) -> figure:
-        """Return the figure: no points, no frontier, no limit."""
         empty: dict[str, Any] = {"x": [], "y": []}
         self.points, self.edge, self.newest = (ColumnDataSource(dict(empty)) for _ in range(3))
         fig = self.frame("multiply-adds of a prediction", "objective", x_axis_type="log")

@@ -55,7 +55,6 @@ class QuadraticSlice(Picture):
         return subject.known_optimum is not None
 
     def build(self) -> figure:
-        """Return the figure: empty images and contours, a path, and its ends beside the optimum."""
         self.path = ColumnDataSource({"x": [0.0], "y": [0.0]})
         self.ends = ColumnDataSource(self._ends(np.zeros(1), np.zeros(1)))
         fig = self.frame("along the start's direction", "across", match_aspect=True)

@@ -83,7 +83,6 @@ class TwoVariables(Picture):
         return isinstance(subject, Problem) and subject.form == "constrained" and subject.domain.n == 2
 
     def build(self) -> figure:
-        """Return the figure: empty images and contours, a path and its marks."""
         self.path = ColumnDataSource({"x": [], "y": []})
         self.ends = {name: ColumnDataSource({"x": [], "y": []}) for name in ("optimum", "start", "now")}
         fig = self.frame("x1", "x2")
@@ -111,7 +110,6 @@ class TwoVariables(Picture):
         return known, shown, best
 
     def update(self, problem: Any, data: tuple[Background, Array, Array]) -> None:
-        """Draw what ``prepare`` gave."""
         seen, path, best = data
         if seen is not self._known:
             self._known = seen

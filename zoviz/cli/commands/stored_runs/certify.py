@@ -32,7 +32,6 @@ The calls are not charged to the run; you are asked before a program is launched
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Print the cost, make the certificate, and print it."""
         stored = load(open_store(args), args.id)
         if not 0 <= args.replica < stored.replicas:
             raise UsageError(f"Expected a replica from 0 to {stored.replicas - 1}, got {args.replica}.")

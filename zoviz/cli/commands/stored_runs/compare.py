@@ -30,7 +30,6 @@ class _Compare(Command):
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Print the runs side by side."""
         store = open_store(args)
         stored = [load(store, one) for one in args.ids]
         empty = [one.id[:8] for one in stored if not len(one.trace)]

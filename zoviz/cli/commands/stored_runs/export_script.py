@@ -24,7 +24,6 @@ class _ExportScript(Command):
         store_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Write the script to a file or to standard output."""
         source = script(load(open_store(args), args.id))
         if args.file is None:
             print(source, end="")

@@ -32,7 +32,6 @@ The forks are stored: continue the best one with zoviz fork."""
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Name the remedies, try them, and print their outcomes."""
         if args.calls is not None and args.calls < 1:
             raise UsageError(f"Expected at least 1 call, got {args.calls}.")
         stored = load(open_store(args), args.id)

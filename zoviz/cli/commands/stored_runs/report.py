@@ -24,7 +24,6 @@ class _Report(Command):
         store_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Write the report."""
         store = open_store(args)
         stored = [load(store, one) for one in args.ids]
         from zoviz.views.report.files import write_report  # with Panel: seconds that no other command waits for

@@ -73,7 +73,6 @@ class _Runs(Command):
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """List, show, note, delete, purge or export the runs, as the arguments say."""
         least, most = COUNTS[args.action]
         if not least <= len(args.ids) <= most:
             operands = {0: "no id", 1: "the id of a run", 2: "the id of a run and a file"}[least]

@@ -114,7 +114,6 @@ class DesignPicture(Picture):
         raise NotImplementedError(f"{cls.__name__} must define limits(x).")
 
     def build(self) -> figure:
-        """Return the figure: no parts, no marks."""
         self.drawing = ColumnDataSource({"xs": [], "ys": [], "colour": []})
         self.best = ColumnDataSource({"xs": [], "ys": []})
         self.marks = ColumnDataSource({name: [] for name in ("x", "y", "number", "colour", "shape")})

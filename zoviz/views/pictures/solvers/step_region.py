@@ -43,7 +43,6 @@ class StepRegion(Picture):
         return isinstance(subject, Solver) and subject.has_sketch
 
     def build(self) -> figure:
-        """Return the figure: an empty region, no points, and the centre at the origin."""
         self.region = ColumnDataSource({name: [] for name in ("left", "right", "bottom", "top")})
         self.points = ColumnDataSource({"x": [], "y": []}, name="step-region-points")
         self.centre = ColumnDataSource({"x": [], "y": []})
@@ -70,7 +69,6 @@ class StepRegion(Picture):
         return fig
 
     def controls(self) -> pn.viewable.Viewable:
-        """Return the fields that choose the two variables."""
         fields = (ParameterRow.in_row(one, 200) for one in (self.param.horizontal, self.param.vertical))
         return pn.FlexBox(*fields, margin=0)  # beside each other where the card has room for both
 

@@ -69,7 +69,6 @@ class SurrogateSlice(Picture):
     )
 
     def build(self) -> figure:
-        """Return the figure: an empty band, three empty curves and two marks."""
         names = ("x", "mean", "low", "high", "chance", "score")
         self.curves = ColumnDataSource({name: [] for name in names}, name="surrogate-curves")
         fig = self.frame("", "f")
@@ -95,7 +94,6 @@ class SurrogateSlice(Picture):
         return fig
 
     def controls(self) -> pn.viewable.Viewable:
-        """Return the field that chooses the line."""
         return ParameterRow.in_row(self.param.along, 200)
 
     def data(self, run: Run) -> tuple[Hashable, Any] | None:
