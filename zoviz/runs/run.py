@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
@@ -21,7 +22,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.past_points import past_points
 from zoviz.runs import repeat
 from zoviz.runs.engine.answering import Answering
-from zoviz.runs.engine.checkpoint import ResumeData, packed, points, restore
+from zoviz.runs.engine.checkpoint import ResumeData, copied_state, packed, points, restore
 from zoviz.runs.engine.evaluation_log import Entry, Log, LoggedValues
 from zoviz.runs.engine.history import RunHistory
 from zoviz.runs.engine.measures import Points, points_so_far
@@ -417,7 +418,8 @@ class Run(RunView):
             answering = _answering(spec)
         worker = Worker(spec, source, tuple(filter(None, (answering, *observers, recorder))))
         # Calls of a user's function or program cost something: what forks of the run need is kept for them.
-        worker.marks.on = spec.solver.checkpointable and not spec.problem.analytic and not lost
+        if spec.solver.checkpointable and not spec.problem.analytic and not lost:
+            worker.marks.copy = partial(copied_state, worker)
         if data is not None:
             if answering is not None and data.examination is not None:
                 answering.restore(unpack(data.examination), worker)

@@ -19,6 +19,7 @@ from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.startup import present_again
 from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.trace import Trace, belonging
+from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
 
 VERSION = 1
@@ -56,7 +57,7 @@ class ResumeData(NamedTuple):
     forked: bool = False
 
 
-def snapshot(worker: Any) -> bytes | None:
+def snapshot(worker: Worker) -> bytes | None:
     """Return a worker's state as bytes: all that the next step and the result need; called in the worker's thread.
 
     The solver's state, the random generators (not what they drew ahead), the oracle's counts and best points, steps
@@ -85,11 +86,13 @@ def packed(state: Mapping[str, Any]) -> bytes:
     return pack({"version": VERSION, **state})
 
 
-def copied_state(worker: Any) -> dict[str, Any]:
+def copied_state(worker: Worker) -> dict[str, Any] | None:
     """Return a worker's state between two steps, of which no later step changes anything; ``packed`` makes its bytes.
 
-    It takes a tenth of the time of ``snapshot``.
+    It takes a tenth of the time of ``snapshot``. None where there is nothing to go on from.
     """
+    if worker.state is None or not worker.oracle.active.any():
+        return None
     whole = _state_of(worker)
     # Nobody writes to these once they are published, and the layout of arrays decides the last bit of products.
     shared = "state", "info", "streams", "constants"
@@ -98,7 +101,7 @@ def copied_state(worker: Any) -> dict[str, Any]:
     }
 
 
-def _state_of(worker: Any) -> dict[str, Any]:
+def _state_of(worker: Worker) -> dict[str, Any]:
     """Return all between two steps that the next one and the result need, except the traces' rows."""
     oracle, solver, units = worker.oracle, worker.solver, worker.oracle.units
     return {
@@ -123,59 +126,6 @@ def _state_of(worker: Any) -> dict[str, Any]:
         "confidence": worker.confidence.snapshot(),
         "answering": None if worker.answering is None else worker.answering.snapshot(),
     }
-
-
-class Marks:
-    """At most two states of a run: at its start or before its last change, and the last before a pause or its end.
-
-    The worker's thread writes them; any thread may read.
-
-    Parameters
-    ----------
-    on : bool
-        Whether any are kept.
-    """
-
-    def __init__(self, on: bool) -> None:
-        self.on = on
-        self._kept: dict[str, dict[str, Any]] = {}
-        self._calls, self._seconds = 0, 0.0  # before the step in progress
-        self._longest = 0, 0.0  # calls and seconds of a step
-
-    def until(self, iteration: int) -> dict[str, Any] | None:
-        """Return the last state that is kept up to an iteration; None without any."""
-        fitting = [one for one in self._kept.values() if one["iteration"] <= iteration]
-        return max(fitting, key=lambda one: (one["iteration"], len(one["journal"])), default=None)
-
-    @property
-    def last(self) -> dict[str, Any] | None:
-        """The state before the last pause or the end; None before that."""
-        return self._kept.get("last")
-
-    def begin(self, worker: Any) -> None:
-        """Keep the state at the start, or before a change."""
-        self._keep("begin", worker)
-
-    def end(self, worker: Any) -> None:
-        """Keep the state before a pause, or after the last step."""
-        if not worker.broken_off:
-            self._keep("last", worker)
-
-    def step(self, worker: Any) -> None:
-        """Keep the state before a step that may not end, since what is left of a budget is less than two steps took."""
-        if not self.on:
-            return
-        oracle, limit = worker.oracle, worker.limits["seconds"]
-        calls, seconds = oracle.account.spent - self._calls, worker.seconds - self._seconds
-        self._longest = max(self._longest[0], calls), max(self._longest[1], seconds)
-        self._calls, self._seconds = oracle.account.spent, worker.seconds
-        few_calls = oracle.remaining[oracle.active].min(initial=float("inf")) < 2 * self._longest[0]
-        if few_calls or (limit is not None and limit - worker.seconds - worker.kept_seconds < 2 * self._longest[1]):
-            self._keep("last", worker)
-
-    def _keep(self, kind: str, worker: Any) -> None:
-        if self.on and worker.state is not None and worker.oracle.active.any():
-            self._kept[kind] = copied_state(worker)
 
 
 def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
@@ -225,7 +175,7 @@ def place(data: bytes) -> tuple[int, int]:
 
 
 def restore(
-    worker: Any,
+    worker: Worker,
     data: bytes | None,
     trace: Trace | None = None,
     path: Trace | None = None,
@@ -239,7 +189,7 @@ def restore(
 
     Parameters
     ----------
-    worker : Any
+    worker : Worker
     data : bytes or None
         What ``snapshot`` returned. None: the worker begins anew, with the values of its log as far as it goes.
     trace, path : Trace, optional
@@ -266,7 +216,7 @@ def restore(
     worker.schedule = list(merge(worker.schedule, list(steering)[skip:], key=lambda change: change.iteration))
 
 
-def _take_state(worker: Any, state: Mapping[str, Any], trace: Trace | None = None, path: Trace | None = None) -> None:
+def _take_state(worker: Worker, state: Mapping[str, Any], trace: Trace | None, path: Trace | None) -> None:
     """Take over the state that a worker of the same specification exported.
 
     Parameters

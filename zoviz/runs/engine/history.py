@@ -1,9 +1,9 @@
-"""What a run has done so far, as its readers see it, and the recording that writes it."""
+"""What a run has done so far, as its readers see it, the states that forks go on from, and the recording."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -112,6 +112,67 @@ class RunHistory:
     def result(self) -> Result:
         """The outcome so far of a run that has one."""
         raise NotImplementedError("A run that has not begun has no outcome.")
+
+
+class Marks:
+    """At most two states of a run: at its start or before its last change, and the last before a pause or its end.
+
+    The worker's thread writes them; any thread may read.
+
+    Attributes
+    ----------
+    copy : callable or None
+        Returns the present state, None where there is nothing to go on from; without it no state is kept.
+    """
+
+    def __init__(self) -> None:
+        self.copy: Callable[[], dict[str, Any] | None] | None = None
+        self._kept: dict[str, dict[str, Any]] = {}
+        self._calls, self._seconds = 0, 0.0  # before the step in progress
+        self._longest = 0, 0.0  # calls and seconds of a step
+
+    def until(self, iteration: int) -> dict[str, Any] | None:
+        """Return the last state that is kept up to an iteration; None without any."""
+        fitting = [one for one in self._kept.values() if one["iteration"] <= iteration]
+        return max(fitting, key=lambda one: (one["iteration"], len(one["journal"])), default=None)
+
+    @property
+    def last(self) -> dict[str, Any] | None:
+        """The state before the last pause or the end; None before that."""
+        return self._kept.get("last")
+
+    def begin(self) -> None:
+        """Keep the state at the start, or before a change."""
+        self._keep("begin")
+
+    def end(self) -> None:
+        """Keep the state before a pause, or after the last step."""
+        self._keep("last")
+
+    def step(self, oracle: Oracle, seconds: float, kept: float, limit: float | None) -> None:
+        """Keep the state before a step that may not end, since what is left of a budget is less than two steps took.
+
+        Parameters
+        ----------
+        oracle : Oracle
+        seconds, kept : float
+            Computing time so far, and what is kept of its budget for who goes on at the end.
+        limit : float or None
+            The budget of computing time.
+        """
+        if self.copy is None:
+            return
+        calls, seconds_of_step = oracle.account.spent - self._calls, seconds - self._seconds
+        self._longest = max(self._longest[0], calls), max(self._longest[1], seconds_of_step)
+        self._calls, self._seconds = oracle.account.spent, seconds
+        few_calls = oracle.remaining[oracle.active].min(initial=float("inf")) < 2 * self._longest[0]
+        if few_calls or (limit is not None and limit - seconds - kept < 2 * self._longest[1]):
+            self._keep("last")
+
+    def _keep(self, kind: str) -> None:
+        state = None if self.copy is None else self.copy()
+        if state is not None:
+            self._kept[kind] = state
 
 
 class Recording:

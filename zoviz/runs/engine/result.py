@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.ranking import is_feasible
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import LedgerSums, Oracle
+from zoviz.oracle.noise_watch import NoiseWatch
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import NORMAL_RESIDUAL, OBJECTIVE, VIOLATION
 from zoviz.runs.engine.measures import Now
@@ -120,8 +122,25 @@ class Result:
     polished: Polished | None = None
 
 
+class Summarised(Protocol):
+    """A run at work, as far as its outcome is made of it: its worker, which knows outcomes."""
+
+    error: BaseException | None
+    status: RunStatus
+    message: str
+    ending: Ending
+    polished: Iterate | None
+    noise: NoiseWatch
+    streams: Streams
+    trace: Trace
+
+    @property
+    def now(self) -> Now:
+        """What a row is of."""
+
+
 @np.errstate(all="ignore")  # an iterate that has run away is measured too
-def summarise(run: Any) -> Result:
+def summarise(run: Summarised) -> Result:
     """Return the outcome so far of a run that has begun."""
     now, failed = run.now, run.error is not None  # at one moment, as another thread may look at it
     oracle, problem = now.oracle, now.oracle.problem

@@ -23,10 +23,9 @@ from zoviz.oracle.noise_watch import LEAST_SWEEPS, NoiseWatch
 from zoviz.problems.noise import UNKNOWN
 from zoviz.runs.engine import measures, start
 from zoviz.runs.engine.answering import Answering
-from zoviz.runs.engine.checkpoint import Marks
 from zoviz.runs.engine.confidence import BUDGET, Confidence
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Divergence, Guard, infeasible_end, infeasible_start
-from zoviz.runs.engine.history import PATH_POINTS, Recording, RunHistory
+from zoviz.runs.engine.history import PATH_POINTS, Marks, Recording, RunHistory
 from zoviz.runs.engine.measures import Now
 from zoviz.runs.engine.observer import RunObserver
 from zoviz.runs.engine.result import Result, summarise
@@ -76,7 +75,7 @@ class Worker(RunHistory):
         self._searches = spec.stop_when != BUDGET or type(spec.solver).searches is not Solver.searches
         self.ending, self.confidence = Ending.FAILED, Confidence(spec.replicas, spec.stop_when, spec.accuracy)
         self.allow(spec.calls)
-        self.guard, self.marks = Guard(spec.replicas), Marks(on=False)
+        self.guard, self.marks = Guard(spec.replicas), Marks()
         self.scaled_problem = self.problem  # as the solver sees it: in its units
 
     def allow(self, calls: int | None) -> None:
@@ -123,9 +122,10 @@ class Worker(RunHistory):
         while going_on:
             try:
                 while self._may_go_on() and (not noise.on or not noise.is_due(self.oracle) or self._check_noise()):
-                    self.marks.step(self)
+                    self.marks.step(self.oracle, self.seconds, self.kept_seconds, self.limits["seconds"])
                     self._advance()
-                self.marks.end(self)
+                if not self.broken_off:
+                    self.marks.end()
             except BudgetSpent as budget:
                 self.spent_calls = True
                 self._end(RunStatus.FINISHED, self.limits.calls_spent(budget), Ending.BUDGET)
@@ -345,7 +345,7 @@ class Worker(RunHistory):
             self.oracle.freeze(self.oracle.failed.copy())
         self.guard.begin(self.solver.iterate(self.state), self.oracle)
         self.recording.begin(self.now, type(self.problem).__name__)
-        self.marks.begin(self)
+        self.marks.begin()
 
     def _judge_unsized(self) -> None:
         """Judge the points of a start that its budget cut by the usual tolerance, if no sizes of rows were measured."""
@@ -422,7 +422,7 @@ class Worker(RunHistory):
             if self.inbox.stopping:
                 return False
             self.trace.show_tail(self.recording.row(self.now))
-            self.marks.end(self)
+            self.marks.end()
             self.status = RunStatus.PAUSED
             for observer in self.observers:
                 observer.paused()
@@ -433,7 +433,7 @@ class Worker(RunHistory):
         new = self.resolved.get(name, old) if value is None and name in self.resolved else value
         if new == old:
             return
-        self.marks.begin(self)
+        self.marks.begin()
         self.solver.set(name, new)
         self.journal.append(Change(self.iteration, self.oracle.account.spent, self.seconds, name, old, new))
         for observer in self.observers:
