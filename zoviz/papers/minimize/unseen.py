@@ -15,6 +15,7 @@ by its true values, off the books: once for the best point that the method evalu
 
     zoviz reproduce minimize-unseen --full --folder docs/performance                   # the reporting half: days
     zoviz reproduce minimize-unseen-development --full --only sweeps=20,100 noise=0    # the other half
+    zoviz reproduce minimize-unseen-optima --full                                      # f*, a quarter of an hour
     zoviz reproduce minimize-unseen-large --full --only sweeps=25 noise=0              # own problems, n = 100 and 310
 """
 
@@ -27,9 +28,9 @@ import numpy as np
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.papers.minimize.classics import posed
+from zoviz.papers.minimize.classics import best_known, posed
 from zoviz.papers.minimize.large_problems import LARGE, posed_large
-from zoviz.papers.minimize.unseen_pool import halves, optima
+from zoviz.papers.minimize.unseen_pool import distinct, halves, optima
 from zoviz.papers.minimize.watched import Watched, ended, six_digits
 from zoviz.problems.base import Problem
 from zoviz.studies.experiment import Figures
@@ -117,6 +118,24 @@ class UnseenLarge(Unseen):
         size: {**settings, "problem": tuple(name for name in LARGE if name.endswith(("100", "310")))}
         for size, settings in Unseen.sizes.items()
     }
+
+
+class UnseenOptima(Trials):
+    """The best known values, found once more."""
+
+    title = "minimize unseen optima"
+    subject = "Best known values of the problems of both halves, and the lowest that exact gradients reach"
+    protocol = "SLSQP from the start and four random points, trust-constr from the start; feasible to 1e-6."
+    sizes: ClassVar = {"quick": {"problem": ("HS24",)}, "full": {"problem": tuple(distinct())}}
+    lines = ("problem",)
+
+    def trial(self, problem: str) -> Figures:
+        return {"reached": best_known(problem, 5).value}
+
+    def cells(self, rows: Sequence[Row]) -> dict[str, str]:
+        (one,) = rows
+        known = optima().get(one["problem"], np.nan)
+        return {"best known": f"{known:.10g}", "reached": f"{one['reached']:.10g}"}
 
 
 def counts(rows: Sequence[Row], kind: str) -> list[int]:
