@@ -46,8 +46,6 @@ class Scale(param.Number[Any]):
         allow_None: bool = False,  # noqa: N803 - Param's own spelling
         doc: str | None = None,
         label: str | None = None,
-        constant: bool = False,
-        precedence: float | None = None,
     ) -> None:
         super().__init__(
             default=default,
@@ -56,8 +54,6 @@ class Scale(param.Number[Any]):
             allow_None=allow_None or default is None,
             doc=doc,
             label=label,
-            constant=constant,
-            precedence=precedence,
         )
 
     if not TYPE_CHECKING:

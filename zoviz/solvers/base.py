@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from zoviz.core.sets import Set
+from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Iterate, Sketch
 from zoviz.oracle import Oracle
@@ -58,6 +59,11 @@ class Solver(PublishedForm, Tuning, Theory):
     """Whether, without noise, the point that the method reports is the best that it has queried."""
     keeps_rows: ClassVar[bool] = False
     """Whether no call leaves the constraints that a problem keeps while searching."""
+    needs_box: ClassVar[bool] = False
+    """Whether the method refuses a domain that is no box."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Modules that it needs and that may not be installed, and the optional ``extra`` of zoviz that installs them."""
+    extra: ClassVar[str] = ""
     noise_rank: ClassVar[int] = 0
     """How well it suits values that are found to be noisy: 0 where it has no way of its own and goes on as it is."""
 
@@ -77,6 +83,7 @@ class Solver(PublishedForm, Tuning, Theory):
             self.missing_package
             or self._no_inside_reason(problem)
             or self._no_saddle_reason(problem)
+            or self._no_box_reason(problem)
             or self.unsupported_reason(problem)
         )
 
@@ -99,6 +106,12 @@ class Solver(PublishedForm, Tuning, Theory):
             "ZO-SPLM, which adds a penalty there."
         )
 
+    def _no_box_reason(self, problem: Problem) -> str | None:
+        """Return the sentence of a method that needs a box for a problem with another domain."""
+        if not self.needs_box or isinstance(problem.domain, Box):
+            return None
+        return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+
     @property
     def needs_saddle_point(self) -> bool:
         """Whether the method, as its rule sets it, comes to no solution where the Lagrangian has no saddle point."""
@@ -112,15 +125,18 @@ class Solver(PublishedForm, Tuning, Theory):
     @property
     def missing_package(self) -> str:
         """The sentence on a package that the solver needs and lacks, with the command that installs it; else empty."""
-        return ""
+        packages = [name for name in self.needs if importlib.util.find_spec(name) is None]
+        if not packages:
+            return ""
+        listed = " and ".join(filter(None, [", ".join(packages[:-1]), packages[-1]]))
+        are = "are" if packages[1:] else "is"
+        return (
+            f'{self.title} needs {listed}, which {are} not installed: run python -m pip install "zoviz[{self.extra}]".'
+        )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return the sentence why the solver cannot run on a problem of its form, or None; to be overridden."""
         return None
-
-    def box_needed(self, problem: Problem) -> str:
-        """Return the sentence of a method that refuses a domain which is no box."""
-        return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """Return the state at ``x0`` (R, n): a NamedTuple, replica axis first, of all that the next step needs."""

@@ -76,6 +76,7 @@ class ALSPG(LoopSolver):
     """
 
     title = "AL-SPG"
+    needs_box = True
     has_sketch = True
     noise_rank = 1
     standard = STANDARD
@@ -106,11 +107,8 @@ class ALSPG(LoopSolver):
         doc="Share of the new runs that begin far from the best point.",
     )
 
-    def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return a sentence for a domain that is no box; None for a box."""
-        if as_box(problem.domain) is None:
-            return self.box_needed(problem)
-        return None
+    def _no_box_reason(self, problem: Problem) -> str | None:
+        return None if as_box(problem.domain) is not None else super()._no_box_reason(problem)
 
     def known_constants(self, problem: Problem) -> Any:
         """Return None: AL-SPG asks for no constants."""

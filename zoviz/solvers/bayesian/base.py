@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -18,8 +17,6 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.bayesian.surrogate import Numbers, Surrogate
 from zoviz.solvers.theory import Info
-
-_NEEDS = ("torch", "botorch", "gpytorch")
 
 
 class BayesianState(NamedTuple):
@@ -107,6 +104,9 @@ class BayesianSolver(Solver):
 
     __abstract = True
 
+    needs_box = True
+    needs: ClassVar[tuple[str, ...]] = ("torch", "botorch", "gpytorch")
+    extra: ClassVar[str] = "bo"
     live: ClassVar[tuple[str, ...]] = ("refit_every", "candidates", "restarts", "feasibility_level")
 
     initial_points = param.Integer(
@@ -146,21 +146,13 @@ class BayesianSolver(Solver):
 
     @property
     def missing_package(self) -> str:
-        """The sentence on a library that is not installed, with the command that installs it; else empty."""
-        packages = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
-        if not packages:
-            return ""
-        listed = " and ".join([", ".join(packages[:-1]), packages[-1]]) if packages[1:] else packages[0]
-        return (
-            f"{self.title} needs {listed}, which {'are' if packages[1:] else 'is'} not installed: run "
-            f'python -m pip install "zoviz[bo]", after a build of PyTorch of your choice.'
-        )
+        missing = super().missing_package
+        return missing and f"{missing.removesuffix('.')}, after a build of PyTorch of your choice."
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return a sentence for a domain that is no box, or has no ends; None otherwise."""
-        if not isinstance(problem.domain, Box):
-            return self.box_needed(problem)
-        if not (np.isfinite(problem.domain.lower).all() and np.isfinite(problem.domain.upper).all()):
+        """Return a sentence for a box that has no ends; None otherwise."""
+        box = Box.of(problem.domain)
+        if not (np.isfinite(box.lower).all() and np.isfinite(box.upper).all()):
             return (
                 f"{self.title} needs finite bounds of all variables, got infinite ones: choose ZO-SPLM, or set bounds."
             )

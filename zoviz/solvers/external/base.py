@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
@@ -56,10 +55,9 @@ class ExternalSolver(Solver):
     __abstract = True
 
     external = True
+    needs_box = True
     needs: ClassVar[tuple[str, ...]] = ("scipy", "greenlet")
-    """Names of the modules that the library needs."""
     extra: ClassVar[str] = "peers"
-    """The optional extra of zoviz that installs them."""
     survives: ClassVar[bool] = True
     """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
     checkpointable: ClassVar[bool] = False
@@ -69,23 +67,6 @@ class ExternalSolver(Solver):
     _libraries: tuple[LibraryRun, ...] = ()
     _at: bytes | None = None
     """Digest of the history that the libraries have been told."""
-
-    @property
-    def missing_package(self) -> str:
-        """The sentence on a library that is not installed, with the command that installs it; else empty."""
-        packages = [name for name in self.needs if importlib.util.find_spec(name) is None]
-        if not packages:
-            return ""
-        return (
-            f"{self.title} needs {' and '.join(packages)}, which is not installed: run python -m pip install "
-            f'"zoviz[{self.extra}]".'
-        )
-
-    def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return a sentence for a domain that is no box; None for a box."""
-        if not isinstance(problem.domain, Box):
-            return self.box_needed(problem)
-        return None
 
     def measure_constants(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """Return constants measured at x0 (R, n) where there is noise; else assume 1, as the library's user would.

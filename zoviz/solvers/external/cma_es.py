@@ -53,11 +53,10 @@ class CMAES(ExternalSolver):
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return a sentence for a domain that is no box or has a single free variable; None otherwise."""
-        reason = super().unsupported_reason(problem)
-        if reason is None and isinstance(problem.domain, Box) and problem.domain.variable.sum() == 1:
+        """Return a sentence for a box with a single free variable; None otherwise."""
+        if Box.of(problem.domain).variable.sum() == 1:
             return f"{self.title} needs at least two variables that are not fixed by bounds, got one: choose COBYLA."
-        return reason
+        return None
 
     def from_constants(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return sigma_0 = 0.2 widths of the box and pycma's population, three times that under independent noise.

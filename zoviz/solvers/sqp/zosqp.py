@@ -17,7 +17,6 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle, Purpose
 from zoviz.oracle.past import Known
-from zoviz.problems.base import Problem
 from zoviz.solvers import differences
 from zoviz.solvers.base import Searches
 from zoviz.solvers.batches import ANEW, Course, Loop, LoopSolver
@@ -181,6 +180,7 @@ class ZOSQP(LoopSolver):
     """
 
     title = "ZOSQP"
+    needs_box = True
     has_sketch = True
     reports_best = True
     keeps_rows = True
@@ -250,12 +250,6 @@ class ZOSQP(LoopSolver):
     def verifies(self, state: SQPState) -> bool:
         """Return True: the last calls under noise race the candidates for the answer."""
         return True
-
-    def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return a sentence for a domain that is no box; None for a box."""
-        if not isinstance(problem.domain, Box):
-            return self.box_needed(problem)
-        return None
 
     def done(self, state: SQPState, active: np.ndarray) -> str | None:
         """Return a sentence where the bounds leave no variable free; None otherwise. ``active`` is a mask (R,)."""
