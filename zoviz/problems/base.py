@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import param
 
+from zoviz.core.seeds import draw_seeds
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
@@ -245,6 +246,8 @@ class Problem(Noisy):
     ) -> Any:
         """Draw the sample xi of one iteration (``shape`` empty) or of each point of a batch; None where there is none.
 
+        By default a seed of each, (R, *shape) of int, for a problem that takes ``seeds``.
+
         Parameters
         ----------
         iteration : int
@@ -259,7 +262,7 @@ class Problem(Noisy):
         object or None
             An array or ``Sample`` with the replica axis first.
         """
-        return None
+        return draw_seeds(streams, shape) if self.seeds else None
 
     def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array] | None:
         """Return the exact gradients (..., n) of f and (..., m, n) of h, at no call; None where they are unknown."""

@@ -10,7 +10,7 @@ import numpy as np
 import param
 
 from zoviz.core.optional import require
-from zoviz.core.seeds import draw_seeds, seeds_of_points
+from zoviz.core.seeds import seeds_of_points
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
@@ -77,12 +77,6 @@ class QueueingNetwork(Problem):
     def initial(self, streams: Streams) -> Array:
         """Return twice the customers that come to each station, for every replica, (R, 5)."""
         return np.tile(2.0 * VISITS, (streams.replicas, 1))
-
-    def draw(
-        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
-    ) -> np.ndarray:
-        """Draw the seed of a day, (R, *shape) of int."""
-        return draw_seeds(streams, shape)
 
     def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return costs (...) and excess shares of late customers (..., 1) at rates x (..., 5)."""

@@ -7,7 +7,7 @@ import numpy as np
 from zoviz.core.types import Array, Sample
 from zoviz.problems.bilevel import BilevelConstants
 from zoviz.problems.margin_losses import expit
-from zoviz.problems.quadratic.quadratic_bilevel import QuadraticBilevel
+from zoviz.problems.quadratic.quadratic_bilevel import QuadraticBilevel, along
 
 _SHIFT = 1.0
 """Where the softplus's bend lies: the third derivative at the solution is not 0, so that smoothing has a bias there."""
@@ -81,7 +81,7 @@ class CurvedBilevel(QuadraticBilevel):
 
     def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Return -B'(h phi''(u) v), the derivative in x of <grad_y g_t, v>, (R, ..., n)."""
-        extra = (_along(xi.pull, v) - 1.0) * v
+        extra = (along(xi.pull, v) - 1.0) * v
         return -(self.inner_hessian_vector(x, y, v, xi) + extra) @ self.data.coupling
 
     def solution(self, x: Array, xi: Sample | None) -> tuple[Array, Array]:
@@ -94,16 +94,11 @@ class CurvedBilevel(QuadraticBilevel):
         """Return u (R, ..., d), the factor (R, ..., 1) of the sum, and the linear term (R, ..., d) of the sample."""
         c = self.vectors(xi.t)[y.shape[-1] : 2 * y.shape[-1]]
         forward = x @ self.data.coupling.T
-        tilt = _along(xi.c, y) - c + (_along(xi.pull, y) - 1.0) * forward
-        return y - forward - c, _along(xi.bend, y), tilt
+        tilt = along(xi.c, y) - c + (along(xi.pull, y) - 1.0) * forward
+        return y - forward - c, along(xi.bend, y), tilt
 
 
 def _bend(u: Array) -> Array:
     """Return phi''(u), in [1, 2]."""
     slope = expit(u + _SHIFT)
     return 1.0 + slope * (1.0 - slope) / _STEEPEST
-
-
-def _along(values: Array, points: Array) -> Array:
-    """Reshape a sample's array (R, k) to broadcast against points (R, ..., n)."""
-    return values.reshape(len(values), *[1] * (points.ndim - 2), values.shape[-1])

@@ -194,31 +194,31 @@ class QuadraticBilevel(OnlineBilevel):
         return self._sample(xi.t, np.repeat(self.vectors(xi.t)[None], len(xi.a), axis=0), len(xi.a))
 
     def outer(self, x: Array, y: Array, xi: Sample) -> Array:
-        a, q = _like(xi.a, x), _like(xi.q, x)
+        a, q = along(xi.a, x), along(xi.q, x)
         bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)
         return 0.5 * np.square(y - a).sum(axis=-1) + bowl - (q * x).sum(axis=-1)
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        bend, pull, c = _like(xi.bend, x), _like(xi.pull, x), _like(xi.c, x)
+        bend, pull, c = along(xi.bend, x), along(xi.pull, x), along(xi.c, x)
         quadratic = 0.5 * bend[..., 0] * np.einsum("...i,...i->...", y @ self.data.hessian, y)
         return quadratic - ((pull * (x @ self.data.coupling.T) + c) * y).sum(axis=-1)
 
     def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
         """Return Q x - q_t (R, ..., n) and y - a_t (R, ..., d), the gradients of f_t."""
-        return x @ self.data.bowl - _like(xi.q, x), y - _like(xi.a, x)
+        return x @ self.data.bowl - along(xi.q, x), y - along(xi.a, x)
 
     def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
         """Return H y - B x - c_t, the gradient of g_t in y, (R, ..., d)."""
-        forward = _like(xi.pull, x) * (x @ self.data.coupling.T)
-        return _like(xi.bend, x) * (y @ self.data.hessian) - forward - _like(xi.c, x)
+        forward = along(xi.pull, x) * (x @ self.data.coupling.T)
+        return along(xi.bend, x) * (y @ self.data.hessian) - forward - along(xi.c, x)
 
     def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Return H v, the second derivative of g_t in y times v, (R, ..., d)."""
-        return _like(xi.bend, v) * (v @ self.data.hessian)
+        return along(xi.bend, v) * (v @ self.data.hessian)
 
     def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Return -B'v, the derivative in x of <grad_y g_t, v>, (R, ..., n)."""
-        return -_like(xi.pull, v) * (v @ self.data.coupling)
+        return -along(xi.pull, v) * (v @ self.data.coupling)
 
     def solution(self, x: Array, xi: Sample | None) -> tuple[Array, Array]:
         """Return y* (R, d) and v* (R, d) of the sample's round, in closed form."""
@@ -240,6 +240,6 @@ def _rotated(rng: np.random.Generator, eigenvalues: Array) -> Array:
     return (axes * eigenvalues) @ axes.T
 
 
-def _like(values: Array, points: Array) -> Array:
+def along(values: Array, points: Array) -> Array:
     """Reshape a sample's array (R, k) to broadcast against points (R, ..., n)."""
     return values.reshape(len(values), *[1] * (points.ndim - 2), values.shape[-1])

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from zoviz.core.errors import described
 from zoviz.core.parameters import ABSENT
-from zoviz.core.seeds import draw_seeds, seeds_of_points
+from zoviz.core.seeds import seeds_of_points
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
@@ -338,12 +338,6 @@ class Simulation(Problem):
         """End the processes that evaluate; the next evaluation starts new ones."""
         self._evaluator.close()
         self._tasks_ahead.clear()
-
-    def draw(
-        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
-    ) -> np.ndarray | None:
-        """Draw seeds, (R, *shape) of int; None for functions without."""
-        return draw_seeds(streams, shape) if self.seeds else None
 
     def call(self, m: int | None) -> Callable[[Any], Any]:
         """Return what computes a task's value, or a ``Failure``; m None: as many constraints as come."""
