@@ -27,11 +27,14 @@ class Searches(NamedTuple):
     settling : Array, shape (R,)
         The calls that the choice of the answer still takes, where noise hides all that further steps would gain;
         infinite elsewhere.
+    elsewhere : ndarray, shape (R,)
+        How many of those that have ended began neither at the start nor at the best point.
     """
 
     ended: np.ndarray
     minima: np.ndarray
     settling: Array
+    elsewhere: np.ndarray
 
 
 class Solver(PublishedForm, Tuning, Theory):

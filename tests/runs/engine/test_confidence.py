@@ -14,9 +14,9 @@ from zoviz.solvers import ZOSPLM, ZOSQP
 from zoviz.solvers.base import Searches
 
 
-def searches(ended: int, minima: int, settling: float = np.inf) -> Searches:
+def searches(ended: int, minima: int, settling: float = np.inf, elsewhere: int = 0) -> Searches:
     """Those of one replica."""
-    return Searches(np.array([ended]), np.array([minima]), np.array([settling]))
+    return Searches(np.array([ended]), np.array([minima]), np.array([settling]), np.array([elsewhere]))
 
 
 def course(stop: str, rows: list[tuple[int, int, int, float]], accuracy: float = 1e-6) -> list[bool]:
@@ -45,6 +45,15 @@ def test_a_fall_begins_the_count_anew_and_one_within_the_accuracy_does_not() -> 
     rows = [(0, 1, 20, 1.0), (1, 1, 24, 1.0), (2, 1, 30, 1.0 - 1e-8)]
     assert course(CONFIDENT, rows)[-1] is True
     assert course(CONFIDENT, [(0, 1, 20, 1.0), (1, 1, 24, 1.0), (2, 1, 30, 0.9)], accuracy=0.2)[-1] is True
+
+
+def test_a_search_from_the_best_point_alone_tells_nothing_of_other_places() -> None:
+    one = Confidence(1, CONFIDENT, 1e-6)
+    for ended, elsewhere in ((1, 0), (2, 0)):
+        one.stands(searches(ended, 1, elsewhere=elsewhere), np.array([20]), np.array([1.0]))
+    assert "Other places were not searched" in one.sentence
+    one.stands(searches(3, 1, elsewhere=1), np.array([40]), np.array([1.0]))
+    assert one.sentence == "The answer stands: further searches found nothing better."
 
 
 def test_without_a_feasible_point_nothing_stands() -> None:
@@ -106,6 +115,27 @@ def test_nothing_stands_where_rounding_hides_every_slope() -> None:
     assert result.fun < 0.6 and (result.status is not Ending.SOLVED or result.fun < 0.51)
 
 
+def test_what_a_person_is_told_of_places_that_were_not_searched() -> None:
+    """Schwefel's function: the first search ends in a minimum far above others."""
+
+    def schwefel(x: Array) -> float:
+        return float(837.9658 - (x * np.sin(np.sqrt(np.abs(x)))).sum())
+
+    few, all_calls = (
+        minimize(schwefel, [100, -50], bounds=[(-500, 500)] * 2, stop=stop) for stop in ("confident", BUDGET)
+    )
+    assert few.fun > 100.0 and few.nfev < 300 and "Other places were not searched" in few.message
+    assert all_calls.fun < 1e-3 and all_calls.nfev == 3000
+
+
+@pytest.mark.parametrize("constant", [0.0, 7.5])
+def test_a_constant_needs_no_further_calls_where_constraints_hold(constant: float) -> None:
+    """Who looks for a feasible point alone writes such an objective."""
+    result = minimize(lambda x: (constant, [2.0 - x[0] - x[1], x[0] ** 2 - 3.0]), [0.0, 0.0], joint=True)
+    assert result.status is Ending.SOLVED and result.success and result.fun == constant and result.nfev < 300
+    assert "the objective had the same value at all points" in result.message
+
+
 def test_the_accuracy_is_minimizes_tol() -> None:
     fine, coarse = (minimize(bowl, [3.0, 3.0], joint=True, tol=tol) for tol in (1e-12, 1e-2))
     assert coarse.nfev <= fine.nfev < 400 and coarse.success and fine.success
@@ -123,7 +153,8 @@ def test_what_minimize_says_of_its_end() -> None:
 
 def test_under_noise_the_budget_falls_once_all_active_replicas_are_at_the_floor() -> None:
     floor, everyone = np.array([9.0, np.inf]), np.array([True, True])
-    both = Searches(np.zeros(2, dtype=int), np.zeros(2, dtype=int), floor)
+    none = np.zeros(2, dtype=int)
+    both = Searches(none, none, floor, none)
     one, account = Confidence(2, CONFIDENT, 1e-6), Account(2, {"calls": 500})
     account.pay(account.bill(np.array([80, 90]), (), own=False), Purpose.BASE)
     one.settle(both, account, everyone)

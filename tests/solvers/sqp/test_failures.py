@@ -44,7 +44,17 @@ def test_the_plane_separates_failed_from_good_points_and_keeps_its_distance() ->
     scaled = seen((points * lengths).tolist(), made.tolist()).wall(x * lengths, lengths, STANDARD)
     np.testing.assert_allclose(scaled[:2] * lengths, wall[:2], rtol=1e-4)
     close = seen([[1e-5, 0.0]], [False]).wall(np.zeros(2), ONES, STANDARD)
-    assert close[2] / np.linalg.norm(close[:2]) == pytest.approx(STANDARD.wall_kept - 5e-6, rel=1e-3), "away from it"
+    coarse, fine = STANDARD.wall_kept
+    assert close[2] / np.linalg.norm(close[:2]) == pytest.approx(coarse - 5e-6, rel=1e-3), "away from it"
+    close = seen([[1e-5, 0.0]], [False]).wall(np.zeros(2), ONES, STANDARD, fine=True)
+    assert close[2] / np.linalg.norm(close[:2]) == pytest.approx(fine - 5e-6, rel=1e-3), "but not so far"
+
+
+def test_a_point_is_beside_failed_ones_within_a_distance() -> None:
+    failures = seen([[0.0, 0.1], [0.5, 0.0]], [False, True])
+    assert failures.near(np.zeros(2), ONES, 0.2) and not failures.near(np.zeros(2), ONES, 0.05)
+    assert failures.near(np.zeros(2), np.array([1.0, 10.0]), 0.05), "in units of each variable"
+    assert not failures.add_differences(values(*[False, True] * 20)).near(np.zeros(2), ONES, 0.2), "by chance"
 
 
 def test_failures_by_chance_tell_no_place() -> None:
@@ -82,3 +92,14 @@ def test_a_run_goes_along_the_wall_and_few_of_its_calls_fail(monkeypatch: pytest
     best = (normal @ target - 1.0) ** 2 / (normal**2 / weights).sum()
     assert count < 0.5 * count_blind and least < least_blind
     assert best < least < 1.02 * best
+
+
+def test_the_lowest_value_beside_points_without_one_is_approached_and_told() -> None:
+    def half(x: Array) -> float:
+        return float(np.square(x - [1.0, 2.0]).sum()) if x[0] >= 1.5 else float("nan")
+
+    result = minimize(half, [5.0, 5.0])
+    assert 0.0 <= result.fun - 0.25 < 3e-4 and result.nfev < 400
+    assert "x lies beside points without a value, and lower values may lie between" in result.message
+    inner = minimize(half, [5.0, 5.0], bounds=[(1.7, 6), (0, 6)])
+    assert "beside points without a value" not in inner.message

@@ -33,7 +33,7 @@ BUDGET, CONFIDENT, FIRST = "budget", "confident", "first"
 
 _AGAIN, _SEVERAL = 0.5, 3.0
 """kappa where one minimum was met, and where several were."""
-_SEEN = ("best", "since", "ended", "known", "minima", "last_call")
+_SEEN = ("best", "since", "ended", "known", "minima", "elsewhere", "last_call")
 """What it has seen, of each replica, and where it ends a run under noise."""
 
 
@@ -52,6 +52,7 @@ class Confidence:
         self._stop, self._accuracy = stop_when, accuracy
         self._best, self._since = np.full(replicas, np.inf), np.zeros(replicas)
         self._ended, self._known, self._minima = np.zeros(replicas), np.zeros(replicas), np.zeros(replicas)
+        self._elsewhere = np.zeros(replicas)
         self._last_call: int | None = None
 
     @property
@@ -86,7 +87,12 @@ class Confidence:
             return "The answer stands: noise hides what further steps would gain."
         if self._stop == FIRST:
             return "The first local search has ended."
-        return "The answer stands: further searches found nothing better."
+        if self._elsewhere.all():
+            return "The answer stands: further searches found nothing better."
+        return (
+            "The answer stands: a further search from it found nothing better. Other places were not searched: where a "
+            "function has several minima, spend the whole budget."
+        )
 
     def stands(self, searches: Searches | None, calls: np.ndarray, best: Array) -> np.ndarray:
         """Return which answers stand after a step, (R,) of bool.
@@ -101,10 +107,11 @@ class Confidence:
         """
         if searches is None:
             none = np.zeros(len(calls), dtype=int)
-            searches = Searches(none, none, np.full(len(calls), np.inf))
+            searches = Searches(none, none, np.full(len(calls), np.inf), none)
         # A method of several members counts anew with each of them.
         further = np.where(searches.ended >= self._known, searches.ended - self._known, 1.0)
         self._known, self._minima = searches.ended.astype(float), searches.minima.astype(float)
+        self._elsewhere = searches.elsewhere.astype(float)
         fell = self.is_lower(best, self._best)
         self._best, self._since = np.where(fell, best, self._best), np.where(fell, calls, self._since)
         # The search in which it fell does not count: -1 until that one has ended.

@@ -42,7 +42,8 @@ class SQPConstants:
     # Without noise: restarts, and the last calls
     first_radii: tuple[float, float] = (-2.0, 1.0)  # decimal exponents of a restart's first radius
     gap_kept: float = 0.9  # how far before the middle of the gap to failed calls, over half of it, steps end
-    wall_kept: float = 1e-3  # and how far before it in unit lengths: differences near it would fail
+    wall_kept: tuple[float, float] = (1e-3, 1e-5)  # and how far before it in unit lengths, in a run's finer part, too
+    beside: float = 1e-2  # unit lengths from a failed point within which the best point is said to be beside it
     draws: int = 10  # of a start until one is not expected to fail
     progress: float = 0.9  # share of the violation at the last restoration's beginning that makes another worth while
     other_minimum: float = 1e-3  # difference of f, relative to 1 + |f|, between the ends of runs in different minima

@@ -46,6 +46,10 @@ class Exact:
         The number of that run.
     runs, again, restorations : int
         Runs so far; those that began at the best point; those that only sought feasibility.
+    elsewhere : int
+        Runs that have ended and began elsewhere than at the start or at the best point.
+    apart : bool
+        Whether the present run began there.
     restored_from : float
         The largest h at which the last of these began; +inf before the first.
     verdict : str
@@ -72,6 +76,8 @@ class Exact:
         The problem's own start, where the second run begins; empty where the first did, or the second did.
     plateau : bool
         Whether the last differences show no change of f at all: rounding, or a constant, hides its slope.
+    flat : bool
+        Whether f has one value at all points so far.
     """
 
     run: SQPRun
@@ -96,6 +102,9 @@ class Exact:
     minima: int = 0
     own: Array = field(default_factory=lambda: np.empty(0))
     plateau: bool = False
+    elsewhere: int = 0
+    apart: bool = False
+    flat: bool = True
 
     @classmethod
     def start(cls, x: Array, value: Array, penalty: float, kept: KeptRows = NONE_KEPT) -> Exact:
@@ -162,7 +171,7 @@ class Exact:
                 context = yield from fresh(context)
                 if run.spent >= (c.past_sweeps * (space.n + 1) if len(self.own) else longest_run(space.n)):
                     return context
-                run.wall = self.failures.wall(run.x, space.scale, c)
+                run.wall = self.failures.wall(run.x, space.scale, c, run.central)
                 promise = run.solve(space, context.settings.trust_scale)
                 if not promise.decrease > c.flat * max(1.0, abs(run.merit(run.value))):
                     break
@@ -352,6 +361,7 @@ class Exact:
 
     def keep_best(self, points: Array, values: Array, space: Space) -> None:
         """Take the best of points (q, n) with values (q, 1 + m) where it is better than the one so far."""
+        self.flat = self.flat and bool(np.isin(values[:, 0], (self.best_value[0], np.inf)).all())
         best, best_value = best_of(self.best, self.best_value, points, values, space.tolerance)
         if not np.array_equal(best_value, self.best_value):
             self.best, self.best_value, self.best_run = best, best_value, self.runs
@@ -400,6 +410,7 @@ class Exact:
             10.0 ** generator.uniform(-1.0, 2.0),
         )
         self._note_end(space)
+        self.elsewhere, self.apart = self.elsewhere + self.apart, False
         infeasible = not is_feasible(self.best_value[1:], space.tolerance)
         usable, violation = bool(np.isfinite(self.best_value).all()), float(self.best_value[1:].max(initial=0.0))
         # A restoration is two runs: the whole problem follows it.
@@ -415,6 +426,7 @@ class Exact:
             self.run = SQPRun.start(self.best, self.best_value, m, radius, penalty, central=True)
             self.again += 1
         else:
+            self.apart = True
             for _ in range(c.draws):  # again where it is expected to fail
                 place = elsewhere(self.runs, self.best, space.scaled(last.length), generator)
                 if not self.failures.expects(place, space.scale):
@@ -427,8 +439,9 @@ class Exact:
         """Keep f at the end of a run, and tell by such ends in how many minima runs have ended."""
         last, c = self.run, space.constants
         ended = not last.restoring and len(last.value) and is_feasible(last.value[1:], space.tolerance)
-        # Where the region shrank to nothing the model was wrong, and on a plateau there is none.
-        if ended and not self.plateau and last.radius >= c.small_radius:
+        # Where the region shrank to nothing the model was wrong, and on a plateau there is none, but of a constant.
+        flat = self.flat and self.elsewhere + self.apart > 0
+        if ended and (flat or not self.plateau) and last.radius >= c.small_radius:
             self.lowest_end = min(self.lowest_end, float(last.value[0]))
             self.highest_end = max(self.highest_end, float(last.value[0]))
         apart = c.other_minimum * (1.0 + abs(self.best_value[0]))

@@ -68,7 +68,11 @@ class Failures(NamedTuple):
         )
         return bool(failed < good)
 
-    def wall(self, x: Array, scale: Array, c: SQPConstants) -> Array:
+    def near(self, x: Array, scale: Array, distance: float) -> bool:
+        """Return whether calls fail by place, and one failed within a distance of x (n,) in units of scale (n,)."""
+        return self.local and bool((np.square((self.failed - x) / scale).sum(axis=1) <= distance**2).any())
+
+    def wall(self, x: Array, scale: Array, c: SQPConstants, fine: bool = False) -> Array:
         """Return normal (n,) and offset of a wall near x (n,), as one array; empty where nothing near failed.
 
         It stands before the middle of the gap, so that most calls near it succeed.
@@ -80,6 +84,8 @@ class Failures(NamedTuple):
         scale : Array, shape (n,)
             Lengths of the variables.
         c : SQPConstants
+        fine : bool
+            Whether it is for a run's second, finer part, whose differences are shorter than what it keeps.
         """
         n = len(x)
         if not self.local:
@@ -96,7 +102,7 @@ class Failures(NamedTuple):
         normal, level = gap.d[:n] / (size * scale), float(gap.d[n])
         if not (level > 0.0 and normal.any()):
             return np.empty(0)
-        kept = max(c.gap_kept, c.wall_kept * float(np.sqrt(np.square(normal * scale).sum())))
+        kept = max(c.gap_kept, c.wall_kept[fine] * float(np.sqrt(np.square(normal * scale).sum())))
         return np.append(normal, normal @ x - level + kept)
 
 

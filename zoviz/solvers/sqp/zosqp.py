@@ -305,10 +305,9 @@ class ZOSQP(LoopSolver):
     def searches(self, state: SQPState) -> Searches:
         """Return the runs that have ended, in how many minima, and the calls that a race takes at the noise floor."""
         arms = [course.now.exact for course in state.courses]
-        ended = np.array([0 if arm is None else arm.runs - 1 for arm in arms])
-        minima = np.array([0 if arm is None else arm.minima for arm in arms])
-        settling = [self._settling(course) for course in state.courses]
-        return Searches(ended, minima, np.array(settling))
+        counts = [(0, 0, 0) if arm is None else (arm.runs - 1, arm.minima, arm.elsewhere) for arm in arms]
+        ended, minima, elsewhere = np.array(counts).T
+        return Searches(ended, minima, np.array([self._settling(course) for course in state.courses]), elsewhere)
 
     def _settling(self, course: Course) -> float:
         """Return the calls of a race at the noise floor: their usual share of all calls then; infinite before it."""
@@ -319,9 +318,10 @@ class ZOSQP(LoopSolver):
         return 0.0 if len(arm.quantum) else math.floor((1.0 - 1e-9) * share / (1.0 - share) * course.calls)
 
     def closing_note(self, state: SQPState) -> str:
-        """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""
+        """Return sentences: whether values repeat or are noisy, how many runs or descents, and what is odd."""
         replicas = [course.now for course in state.courses]
-        runs = [one.exact.runs for one in replicas if one.exact is not None]
+        exact = [(one.exact, one.scale[one.scale > 0.0]) for one in replicas if one.exact is not None]
+        runs = [arm.runs for arm, _ in exact]
         arms = [(1 + one.noisy.starts, len(one.noisy.best) > 0) for one in replicas if one.noisy is not None]
         noisy, rough = ([starts for starts, is_rough in arms if is_rough == which] for which in (False, True))
         digits = [one.noisy.digits for one in replicas if one.noisy is not None and one.noisy.digits]
@@ -329,7 +329,11 @@ class ZOSQP(LoopSolver):
         notes = [f"values repeat exactly, so differences were used; {_number(runs, 'run')}."] if runs else []
         notes += [f"values are noisy, so regression was used; {_number(noisy, 'descent')}."] if noisy else []
         notes += [f"values {what}, so regression was used; {_number(rough, 'descent')}."] if rough else []
-        kept = [one.exact.run.interior for one in replicas if one.exact is not None]
+        if any(arm.flat and arm.runs > 1 for arm, _ in exact):
+            notes += ["the objective had the same value at all points."]
+        if any(arm.failures.near(arm.best, scale, self.table.beside) for arm, scale in exact):
+            notes += ["x lies beside points without a value, and lower values may lie between."]
+        kept = [arm.run.interior for arm, _ in exact]
         if outside := [interior.outside for interior in kept if interior.any]:
             calls = f"{sum(outside)} call{'s were' if sum(outside) != 1 else ' was'}" if any(outside) else "no call was"
             notes += [f"{calls} outside of the constraints that are kept."]
