@@ -236,6 +236,12 @@ def test_a_list_opens_searches_chooses_and_closes_by_keys(
     box.fill("nothing like it")
     keys.press("Enter")
     assert settings.solver == "ZO-SPLM" and page.get_by_text("Nothing matches.").is_visible()
+    box.fill("sqp")
+    keys.press("ArrowDown")
+    choices = ["ZO-SPLM", "ZOSQP", "sqp-like"]
+    served.document.add_next_tick_callback(lambda: setattr(settings.param.solver, "objects", choices))
+    until(lambda: options.all_inner_texts() == ["sqp-like", "ZOSQP"], page)  # other choices while it is open
+    assert box.input_value() == "sqp" and page.locator("[role=option].at").inner_text() == "sqp-like", "the place stays"
     keys.press("Escape")
     served.document.add_next_tick_callback(lambda: setattr(settings.param.solver, "constant", True))
     until(box.is_disabled, page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,11 @@ from zoviz.diagnosis.noise_floor import NoiseScale
 from zoviz.diagnosis.verdict import RunContext, Verdict, Word, context_of, verdict, verdict_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.columns import VALUE_NOISE
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.runs.store import Store
-from zoviz.solvers import ZOCEG, ZOSQP
+from zoviz.solvers import ZOCEG, ZOSPLM, ZOSQP
 from zoviz.solvers.base import Solver
 
 CUT = RunContext(budget_spent=True)
@@ -176,6 +178,15 @@ def test_a_run_is_judged_from_its_last_change_on() -> None:
         assert verdict(cut, changes=[Set(99)]).word in (Word.EARLY, Word.CONVERGING)
     unsteered = verdict(course(rests))
     assert verdict(course(rests), changes=[Set(0)]) == unsteered  # before the first step
+
+
+def test_a_run_is_judged_from_a_change_of_what_forms_call_the_parameter(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+    schedule = [Change(30, 0, 0.0, "estimator.batch_size", 50, 40)]
+    run = Run(NonconvexQCQP(n=4), ZOSPLM(), replicas=2, iterations=60, schedule=schedule, store=store)
+    run.run()
+    assert "from iteration 30, where Batch size k was changed" in verdict_of(run).sentence
+    assert verdict_of(store.load(run.id)) == verdict_of(run)
 
 
 def test_a_change_that_makes_it_worse_and_one_that_mends_a_divergence() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from zoviz.certainty.estimate import CLEARLY
 from zoviz.core import defaults
 from zoviz.core.durations import duration
+from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.diagnosis.course import BARELY, OUTSIDE, Course, course_of, percentile, rows_before
 from zoviz.diagnosis.noise_floor import NoiseScale, at_noise_floor, measured, said, within_noise
@@ -271,7 +272,7 @@ def verdict_of(run: RunView, constrained: bool | None = None) -> Verdict:
         return Verdict(Word.DIVERGING, f"{subject} at iteration {first.iteration:,}.")
     rows, about = run.tolerances, context_of(run)
     tolerance = float(rows.max()) if rows.any() else defaults.FEASIBILITY_TOLERANCE
-    judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status, tolerance, constrained, about)
+    judged = verdict(run.trace.snapshot(), run.hits, _labelled(run), run.status, tolerance, constrained, about)
     by_itself = run.status is RunStatus.FINISHED and run.ending is Ending.SOLVED
     if by_itself and judged.word in (Word.EARLY, Word.SETTLED, Word.BUDGET_ENDED):  # no optimum is known to judge by
         judged = Verdict(Word.SOLVED, "Solved: the search has ended, and its answer stands.")
@@ -284,6 +285,15 @@ def verdict_of(run: RunView, constrained: bool | None = None) -> Verdict:
     if not ended:
         return judged
     return judged._replace(sentence=f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
+
+
+def _labelled(run: RunView) -> list[Change]:
+    """Return a run's changes with what forms call the parameters; the names of a stored solver that is not trusted."""
+    changes = list(run.journal)
+    try:
+        return [change._replace(name=run.solver.label_of(change.name)) for change in changes]
+    except ZovizError:
+        return changes
 
 
 def context_of(run: RunView) -> RunContext:

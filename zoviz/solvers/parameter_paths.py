@@ -49,6 +49,12 @@ class ParameterPaths(Configurable):
             raise ValueError(f"Expected a parameter of {type(self).__name__}, got {name!r}: see {sorted(self.live)}.")
         return target, last
 
+    def label_of(self, name: str) -> str:
+        """Return what forms call a (dotted) parameter; its name where there is none, as in a run of another version."""
+        prefix, _, own = name.rpartition(".")
+        part = self.parts().get(f"{prefix}." if prefix else "")
+        return name if part is None or own not in part.param else str(part.param[own].label)
+
     def get(self, name: str) -> Any:
         """Return the value of a (dotted) parameter."""
         target, last = self.owner(name)

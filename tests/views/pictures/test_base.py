@@ -64,6 +64,18 @@ def test_a_slice_shows_f_where_it_says() -> None:
     np.testing.assert_allclose(optimum.point + newest @ np.stack([along, across]), path[-1], atol=1e-10)
 
 
+def test_a_picture_comes_to_the_page_once_something_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(NonconvexQCQP(n=6), ZOSPLM(), replicas=1, iterations=3)
+    run.run()
+    card = PictureCard()
+    with monkeypatch.context() as context:
+        context.setattr(QuadraticSlice, "data", lambda self, run: None)
+        card.update(run)
+        assert not card.visible and card.picture is not None
+    card.update(run)
+    assert card.visible and card.picture.drawn
+
+
 @pytest.mark.parametrize("across", [0.0, 2e-4, 3.0, 1e3])
 def test_a_slice_has_equal_scales_and_everything_in_it(across: float) -> None:
     """Where they differed, a step of 0.0002 beside a way of 5 was a zigzag over the whole height."""

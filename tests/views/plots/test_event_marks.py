@@ -11,7 +11,7 @@ from zoviz.solvers import ZOBCEG, ZOSPLM
 from zoviz.views.common.colours import PALETTE, ink_on
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.board import Board
-from zoviz.views.plots.event_marks import STEERING, event_marks, parameter_label, steering_marks
+from zoviz.views.plots.event_marks import STEERING, event_marks, steering_marks
 from zoviz.views.plots.line_data import AxisSpan
 
 
@@ -21,8 +21,8 @@ def test_a_mark_has_the_words_of_the_form() -> None:
     run.run()
     text = event_marks(run, "iteration")["text"]
     assert text[0].startswith("<b>Batch size k</b> 50 → 30<br>iteration 3")
-    assert parameter_label(run.solver, "primal_step") == "Primal step c"
-    assert parameter_label(run.solver, "estimator.gone") == "estimator.gone"
+    assert run.solver.label_of("primal_step") == "Primal step c"
+    assert run.solver.label_of("estimator.gone") == "estimator.gone"
 
 
 def test_a_mark_says_how_much_of_a_block_is_used_that_is_larger_than_the_problem() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from helpers.waiting import until
 from zoviz import Run, Store
+from zoviz.diagnosis.verdict import Word
 from zoviz.problems import NonconvexQCQP, WeldedBeam
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
@@ -150,8 +151,10 @@ def test_a_name_given_on_the_page_is_the_stored_run_s(tmp_path: Path, live: bool
 
 def test_columns_are_as_wide_as_their_words(tmp_path: Path) -> None:
     table = StoredRunsTable(Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}")).controller)
-    assert table.tabulator.layout == "fit_data_fill" and not table.tabulator.widths
     columns = list(table.tabulator.value.columns)
+    assert table.tabulator.layout == "fit_data_stretch" and columns[-1] == "parameters", "the longest has what is left"
+    longest = {"verdict": max(Word, key=len), "gap": "-1.4e-07"}  # known once their columns are laid out
+    assert all(table.tabulator.widths[name] >= 7 * len(word) + 12 for name, word in longest.items())
     assert columns[:2] == ["label", "problem"] and table.tabulator.titles["label"] == "Name"
 
 

@@ -109,7 +109,7 @@ class Worker(RunHistory):
             self._end(RunStatus.FINISHED, str(spent), Ending.TIME)
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
-            self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.", Ending.STOPPED)
+            self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration:,} iterations.", Ending.STOPPED)
         except Exception as error:  # a black box may raise anything: the run has failed, and wait() raises it again
             self.error = error
             self._end(RunStatus.FAILED, described(error), Ending.FAILED)
@@ -371,7 +371,7 @@ class Worker(RunHistory):
             self._apply(self.schedule[0].name, self.schedule.pop(0).new)
         if self.inbox.waiting and not self._attend():
             how = RunStatus.INTERRUPTED if self.inbox.interrupted else RunStatus.STOPPED
-            return self._end(how, f"{how.capitalize()} after {self.iteration} iterations.", Ending.STOPPED)
+            return self._end(how, f"{how.capitalize()} after {self.iteration:,} iterations.", Ending.STOPPED)
         seconds = self.clock.seconds + self.kept_seconds
         if (spent := self.limits.spent(self.iteration, seconds)) is not None:
             ending = Ending.BUDGET if self.limits.time_spent(seconds) is None else Ending.TIME

@@ -192,6 +192,7 @@ class Dashboard(pn.viewable.Viewer):
         self._next_refresh, self._news, self._refreshes, self._refreshing = 0.0, False, 0, False
         self._last_command, self._opens_run = 0.0, False  # the first on the monotonic clock
         self._queue: RefreshQueue = pn.state.as_cached("zoviz refresh queue", RefreshQueue)
+        self.diagnosis.param.watch(lambda _: self._hurry(), "open")
         self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
         self.refresh()
@@ -224,7 +225,6 @@ class Dashboard(pn.viewable.Viewer):
         """Return what updates the lists and pictures beside the plots, each a part of a refresh."""
         updates: list[Callable[[Run | None], object]] = [lambda _: self.run_list.update()]
         updates += [lambda _: self.figure_download.update(), self.best_design.update]
-        updates.append(self.diagnosis.update)
         pictured = [self.rails.update, *(update for card in self.pictures for update in (card.prepare, card.update))]
         shown = self.controller.runs_shown
         return updates + [lambda _, update=update: update(*shown.pictured) for update in pictured]
@@ -353,7 +353,7 @@ class Dashboard(pn.viewable.Viewer):
         self.draw()
 
     def tell(self) -> None:
-        """Show what is new in the run's status: buttons, counters, verdict and message; needs the document's lock."""
+        """Show what is new in the run's status: buttons, counters, verdict, message, diagnosis; needs the lock."""
         self.controller.refresh()
         run = self.controller.run
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
@@ -362,6 +362,7 @@ class Dashboard(pn.viewable.Viewer):
         self.status_bar.update()
         self.go_back.update(None if run is None else self.controller.verdict(run))
         self.diagnosis.offer(run, self.status_bar.put)
+        self.diagnosis.update(run)
 
     def draw(self, seconds: float = inf, plots: int | None = None) -> bool:
         """Show what is new in the lines, then in lists and pictures; needs the document's lock.
@@ -457,8 +458,7 @@ class Dashboard(pn.viewable.Viewer):
     def _main(self) -> pn.viewable.Viewable:
         """The room that is open, and above that of the run its bar, which stays in sight."""
         pn.state.onload(lambda: self.rooms.begin(RUN))
-        bar = pn.Column(self.status_bar, self.diagnosis.line, stylesheets=[STICKY], sizing_mode="stretch_width")
-        bar.margin, bar.visible = 0, self.rooms.open == RUN
+        bar = pn.Column(self.status_bar, visible=self.rooms.open == RUN, stylesheets=[STICKY], **WIDE)
         self.rooms.param.watch(lambda event: update_changed(bar, visible=event.new == RUN), "open")
         return pn.Column(bar, self.rooms, **WIDE)
 

@@ -35,7 +35,7 @@ function messages(model) {
 // open, and those that are stand below it, each with a button that takes it away.
 function list(el, model) {
   const key = `zoviz-list-${++made}`, talk = messages(model);
-  let spec = model.spec, titles = [], at = -1, chosen = null;
+  let spec = model.spec, titles = [], at = -1, chosen = null, sought = "";
   const name = title => spec.names[title] ?? title;
   const isOpen = () => pop.matches(":popover-open");
 
@@ -129,6 +129,7 @@ function list(el, model) {
   }
 
   function draw(query) {
+    sought = query;
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     const groups = spec.groups.map(([group, all]) => {
       const hits = all.map(title => [fit(title, group, words), title]).filter(([score]) => score >= 0);
@@ -148,17 +149,28 @@ function list(el, model) {
     move(words.length ? 0 : Math.max(titles.indexOf(spec.value), 0));
   }
 
+  // Other choices than those that are in sight: the place, and what is typed, stay.
+  function redraw() {
+    const title = titles[at], before = at;
+    draw(sought);
+    move(titles.includes(title) ? titles.indexOf(title) : Math.min(before, titles.length - 1));
+    if (!several && !sought) { input.value = name(chosen ?? spec.value); input.select(); }
+  }
+
+  const listed = ({groups, names, value, chosen: all}) => JSON.stringify([groups, names, value, all]);
+
   function update() {
+    const before = listed(spec);
     spec = model.spec;
     talk.answered();
     if (!talk.open()) chosen = null;
     input.disabled = spec.locked;
+    if (isOpen() && listed(spec) !== before) redraw();
     if (several) {
       input.placeholder = "Type to add";
       pop.setAttribute("aria-multiselectable", "true");
       chips.replaceChildren(...spec.chosen.map(title => h("button", {type: "button", disabled: spec.locked,
         "aria-label": `Remove ${title}`, on: {click: () => talk.post({title})}}, `${name(title)} ✕`)));
-      if (isOpen()) { const place = at; draw(input.value); move(Math.min(place, titles.length - 1)); }
     }
     line.classList.toggle("wide", spec.wide);
     label.textContent = spec.label;

@@ -1,4 +1,4 @@
-"""A card that certifies the point of the page's run, and the line with what it found."""
+"""A card that certifies the point of the page's run, and says what it found."""
 
 from __future__ import annotations
 
@@ -13,36 +13,33 @@ from zoviz.views.common.parameter_row import ParameterRow
 from zoviz.views.common.style import WIDE, section, update_changed
 from zoviz.views.diagnosis.background_task import Offer, TaskControl
 
-_LINE = "<span style='font-size:14px;line-height:1.4'><b>Certificate of iteration {iteration:,}</b> {sentence}</span>"
+_LINE = "<div style='line-height:1.4'><b>Certificate of iteration {iteration:,}</b> {sentence}</div>"
 
 
 class CertificateCard(pn.viewable.Viewer):
     """A card that certifies the point that the first replica of a paused or ended run reports.
-
-    Parameters
-    ----------
-    line : HTML
-        Where the certificate's sentence is shown; hidden until there is one.
 
     Attributes
     ----------
     control : TaskControl
     certificate : Certificate or None
         The newest of the page's run.
+    line : HTML
+        Its sentence; hidden until there is one.
     """
 
-    def __init__(self, line: pn.pane.HTML) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._certifier = Certifier()
         self._run: Run | None = None
         self.certificate: Certificate | None = None
-        self.line = line
+        self.line = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=(4, 10))
         fields = [ParameterRow.from_param(self._certifier.param[name]) for name in ("repeats", "tolerance")]
         self.control = TaskControl("Certify this point", self._offer, self._show, fields=fields)
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = section("Certificate: is this point stationary?")
-        return pn.Column(title, self.control, **WIDE)
+        return pn.Column(title, self.control, self.line, **WIDE)
 
     def _offer(self, run: Run) -> Offer[tuple[int, Certificate]]:
         certifier, iteration = self._certifier.clone(), run.progress.iteration

@@ -30,8 +30,6 @@ class DiagnosisDrawer(pn.viewable.Viewer):
 
     Attributes
     ----------
-    line : HTML
-        The certificate's sentence, to stand under the status; hidden until there is one.
     ledger : LedgerBars
     remedy_button : Button or None
         Opens the drawer at the remedies of a run that needs some; made when it is first needed.
@@ -46,7 +44,6 @@ class DiagnosisDrawer(pn.viewable.Viewer):
     def __init__(self, controller: RunController) -> None:
         super().__init__()
         self.ledger = LedgerBars()
-        self.line = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=(0, 10, 4, 10))
         self._controller = controller
         self._certificate: CertificateCard | None = None
         self._microscope: MicroscopeCard | None = None
@@ -62,7 +59,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
     def certificate(self) -> CertificateCard:
         """The certificate's card, whose fields are made when it is first asked for."""
         if self._certificate is None:
-            self._certificate = CertificateCard(self.line)
+            self._certificate = CertificateCard()
         return self._certificate
 
     @property

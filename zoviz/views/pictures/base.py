@@ -63,7 +63,7 @@ class Picture(param.Parameterized):
         return next((kind for kind in kinds if kind.draws(subject)), None)
 
     def build(self) -> figure:
-        """Return the figure, still empty: problems and iterates only change its data."""
+        """Return the figure, still empty: problems and iterates only change its data, which shows it."""
         raise NotImplementedError(f"{type(self).__name__} must define build().")
 
     def controls(self) -> pn.viewable.Viewable | None:
@@ -111,6 +111,12 @@ class Picture(param.Parameterized):
         """
         raise NotImplementedError(f"{type(self).__name__} must define update(subject, data).")
 
+    @property
+    def drawn(self) -> bool:
+        """Whether anything is drawn: an empty figure is no picture, and a browser finds no ranges for it."""
+        renderers: list[Any] = self.figure.renderers
+        return any(len(column) for one in renderers for column in one.data_source.data.values())
+
     def frame(self, x_label: str, y_label: str, **options: Any) -> Any:
         """Return an empty figure in the page's style."""
         return empty_figure(self.title, f"picture-{type(self).__name__}", x_label, y_label, self.height, **options)
@@ -145,6 +151,7 @@ class PictureCard(pn.viewable.Viewer):
         self._subject: Problem | Solver | None = None
         self._kind: type[Picture] | None = None  # of the picture on the page
         self._needed: type[Picture] | None = None  # of that of ``_run``
+        self._begun: set[type[Picture]] = set()  # those that have drawn something
         self._panes: dict[type[Picture], pn.Column] = {}  # in the order in which they are in the column
         self._refreshes = 0
         self._mark: Hashable = None
@@ -179,21 +186,19 @@ class PictureCard(pn.viewable.Viewer):
     def update(self, run: Run | None, name: str = "") -> None:
         """Draw the newest iterate of a run by its name; called with the document's lock at every refresh."""
         self.prepare(run)
-        if self._needed is not self._kind:
-            self._show(self._needed)
+        self._kind = self._needed
         self._refreshes += 1
         if self._work is not None:
             self._take_up(self._work)
-        if self.picture is not None:
+        if self.picture is not None and run is not None:
             self.picture.label_run(f"{name}, replica 1" if name else "")
-        moved = self.scrubber is not None and self.scrubber.moved
-        if self.picture is None or run is None or (run.active and self._refreshes % EVERY and not moved):
-            return None
-        return self._draw(run)
+            moved = self.scrubber is not None and self.scrubber.moved
+            if moved or self._kind not in self._panes or not run.active or self._refreshes % EVERY == 0:
+                self._draw(run, self.picture)
+        self._show()
 
-    def _draw(self, run: Run | None) -> None:
-        picture = self.picture
-        if run is None or picture is None or self._work is not None:
+    def _draw(self, run: Run, picture: Picture) -> None:
+        if self._work is not None:
             return
         newest = picture.data(run)
         if newest is None:
@@ -205,13 +210,17 @@ class PictureCard(pn.viewable.Viewer):
         if picture.slow:
             self._work = in_background(lambda: picture.prepare(subject, data))
         else:
-            picture.update(subject, picture.prepare(subject, data))
+            self._put(picture, picture.prepare(subject, data))
 
     def _take_up(self, work: Future[Any]) -> None:
         """Draw what a thread has prepared, once it is there."""
         if work.done() and self.picture is not None:
             self._work = None
-            self.picture.update(self._subject, work.result())
+            self._put(self.picture, work.result())
+
+    def _put(self, picture: Picture, data: Any) -> None:
+        picture.update(self._subject, data)
+        self._begun.add(type(picture))
 
     def _change(self, run: Run | None) -> None:
         """Replace the picture by the one that fits another run's problem or solver, or by none."""
@@ -230,11 +239,11 @@ class PictureCard(pn.viewable.Viewer):
                 if kind.height == HEIGHT:  # with its slider it is as high as the plots beside it
                     self._pictures[kind].figure.height = HEIGHT - ROOM
 
-    def _show(self, kind: type[Picture] | None) -> None:
-        """Show a picture in place of the one that is on the page; draw a new one before it comes there."""
-        self._kind = kind
+    def _show(self) -> None:
+        """Show the picture that is needed in place of others, once it is drawn."""
+        drawn = self.picture is not None and self._kind in self._begun and self.picture.drawn
+        kind = self._kind if drawn else None
         if kind is not None and kind not in self._panes:
-            self._draw(self._run)
             # In a column of its own: a figure shows itself whatever its pane says.
             picture = self._pictures[kind]
             views = (picture.controls(), pn.pane.Bokeh(picture.figure, **WIDE), self._scrubbers.get(kind))

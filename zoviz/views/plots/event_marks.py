@@ -44,12 +44,6 @@ def _text(run: RunView, name: str, value: Any) -> str:
     return value_words(value, digits=4)
 
 
-def parameter_label(solver: Solver, name: str) -> str:
-    """Return what the form calls a parameter of a solver, by its dotted name."""
-    parameter = _parameter(solver, name)
-    return name if parameter is None else str(parameter.label)
-
-
 def places_of(run: RunView, changes: Sequence[Change], axis: str) -> list[float]:
     """Return where changes of a run stand on an axis; empty where the run has nothing against it."""
     if axis in (SAMPLES, ZETA_SAMPLES):  # a change tells when it was made in every other counter
@@ -59,7 +53,7 @@ def places_of(run: RunView, changes: Sequence[Change], axis: str) -> list[float]
 
 def symbol_of(solver: Solver, name: str) -> str:
     """Return the symbol of a parameter of a solver, the last word of its label where that is short; else the label."""
-    label = parameter_label(solver, name)
+    label = solver.label_of(name)
     last = label.rpartition(" ")[2]
     return last if len(last) <= 2 else label
 
@@ -78,7 +72,7 @@ def event_marks(run: RunView, axis: str) -> dict[str, list]:
         "number": [str(at) for at in range(1, len(changes) + 1)],
         "label": [f"{symbol_of(run.solver, one.name)} → {value_words(one.new, digits=3)}" for one in changes],
         "text": [
-            f"<b>{html.escape(parameter_label(run.solver, change.name))}</b> "
+            f"<b>{html.escape(run.solver.label_of(change.name))}</b> "
             f"{_text(run, change.name, change.old)} → {_text(run, change.name, change.new)}<br>"
             f"iteration {change.iteration:,}, {change.calls:,} calls"
             for change in changes

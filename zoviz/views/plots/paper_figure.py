@@ -28,7 +28,7 @@ from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.drags import by_drag
 from zoviz.views.common.log_axis import ZeroStrip, lane
 from zoviz.views.plots.base import THIN, PlotView, every_plot
-from zoviz.views.plots.event_marks import parameter_label, places_of
+from zoviz.views.plots.event_marks import places_of
 from zoviz.views.plots.line_data import (
     AXES,
     BANDS,
@@ -447,7 +447,7 @@ def _differing(parts: Mapping[str, param.Parameterized], resolved: Mapping[str, 
 def _change_words(run: RunView, changes: Sequence[Change]) -> str:
     """Return what a person or a schedule changed, and when; of a drag in many steps its beginning and its end."""
     first, last = changes[0], changes[-1]
-    begin = f"{parameter_label(run.solver, first.name)} from {value_words(first.old)}"
+    begin = f"{run.solver.label_of(first.name)} from {value_words(first.old)}"
     if len(changes) > MOST_STEPS:
         when = f"iterations {first.iteration:,} to {last.iteration:,} ({first.calls:,} to {last.calls:,} calls)"
         return f"{begin} in {len(changes)} steps to {value_words(last.new)} at {when}"

@@ -30,7 +30,6 @@ from zoviz.views.common.drags import drags
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.diagnosis.ledger_bars import shares
 from zoviz.views.diagnosis.run_certainty import Sureness, found_out
-from zoviz.views.plots.event_marks import parameter_label
 from zoviz.views.plots.line_data import axis_values, row_indices
 from zoviz.views.plots.named_runs import Runs, named_runs
 
@@ -146,7 +145,7 @@ class RunReport:
 
     def change_words(self, change: Change) -> str:
         """Return a change in words."""
-        label = parameter_label(self.run.solver, change.name)
+        label = self.run.solver.label_of(change.name)
         return f"{label}: {value_words(change.old, 4)} → {value_words(change.new, 4)}"
 
     @property
@@ -282,7 +281,7 @@ def _departure(run: RunView, other: RunView) -> str:
     own = [one for one in other.journal if (one.iteration, one.name, one.new) not in known]
     if not own:
         return f"{other.progress.iteration:,} iterations"
-    label = parameter_label(other.solver, own[0].name)
+    label = other.solver.label_of(own[0].name)
     return f"{label} → {value_words(own[0].new)} at iteration {own[0].iteration:,}"
 
 

@@ -68,6 +68,8 @@ _TITLES = {
 }
 """Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
 _COLUMNS = tuple(_TITLES)
+_WIDTHS = {"verdict": 140, "gap": 76, "label": 110, "notes": 110}
+"""Of columns whose texts come later than the others, and of those that a person fills, in pixels."""
 _READING = "Reading the list ..."
 _EDITED = ("label", "tags", "notes")
 _SPOKEN = ["run", "label", "problem", "solver", "verdict", "status"]
@@ -130,7 +132,8 @@ class StoredRunsTable(pn.viewable.Viewer):
             text_align={name: "right" for name in ("calls", "gap", "objective", "violation")},
             stylesheets=[_STYLE, FOCUS_RING],
             css_classes=[_CLASS, "tall"],
-            layout="fit_data_fill",  # columns are as wide as what is in them
+            layout="fit_data_stretch",  # columns are as wide as what is in them, the last as what is left
+            widths=_WIDTHS,
             theme="simple",
             sortable={name: _FIELDS.get(name, name) in ORDERS.values() for name in _COLUMNS},
             height=330,

@@ -40,13 +40,13 @@ def test_it_is_the_picture_of_bayesian_methods_alone() -> None:
 def test_the_first_design_has_words_only_and_a_model_a_band_and_two_points() -> None:
     picture = SurrogateSlice()
     assert drawn(made(Gramacy(), 3), picture) is None
-    assert "first design" in picture.figure.title.text and not picture.incumbent.visible
+    assert "first design" in picture.figure.title.text and not picture.incumbent.visible and not picture.drawn
     run = made(Gramacy(), 7)
     model = drawn(run, picture)
     curves = picture.curves.data
     np.testing.assert_allclose(curves["high"] - curves["low"], 4.0 * model.deviation)
     assert (picture.incumbent.location, picture.following.location) == (0.0, 1.0)
-    assert picture.incumbent.visible and "Surrogate of 7: f " in picture.figure.title.text
+    assert picture.drawn and picture.incumbent.visible and "Surrogate of 7: f " in picture.figure.title.text
     picture.along = 9
     assert picture.data(run)[0] != (run.progress.iteration, 0, 0)
     assert drawn(run, picture).variable == 1, "a number too high means the last"
