@@ -72,7 +72,7 @@ def test_without_a_feasible_point_it_is_the_least_violating_one() -> None:
     run = Run(problem, "ZOSQP", replicas=1, calls=60)
     run.run()
     design = run.best_design
-    assert not design.feasible and design.kind == "least violating iterate, no point is feasible"
+    assert not design.feasible and design.kind == "iterate that violates least, as no point is feasible"
     assert design.h.max() == 1.0 and design.h[1] == 1.0 and "h2  1 " in str(design)
 
 

@@ -384,7 +384,7 @@ class Certifier(Configurable):
             active,
             measured.noise,
             measured.calls,
-            "f* needs curvatures, which differences do not give",
+            "of f* nothing is known: the calls tell slopes, not curvatures",
             worth,
             self.confidence,
         )

@@ -143,8 +143,8 @@ def best_design(
     return BestDesign(kind, variables, constraints, x, *ends, float(f), h, feasible, r, len(known), middle)
 
 
-_NONE_FEASIBLE = "least violating iterate, no point is feasible"
-_MEAN = "last iterate; f is the mean over samples, measured at the last row of the trace, as no call gives it"
+_NONE_FEASIBLE = "iterate that violates least, as no point is feasible"
+_MEAN = "last iterate; f is the mean over samples at the last row of the trace"
 _ROUND = "last iterate; f is the objective of the round in the last row of the trace, as each round has its own"
 
 

@@ -111,8 +111,8 @@ def test_a_median_that_does_not_exist_is_said_in_words() -> None:
     run.run()
     design = run.best_design._replace(kind="best feasible point", replicas=3, middle=np.nan)
     shown = design_html(design)
-    assert "Best feasible point; half of 3 replicas or more have none." in shown and "nan" not in shown
-    assert "median of 3 replicas 1.5." in design_html(design._replace(middle=1.5))
+    assert "Best feasible point. Half of 3 replicas or more have none." in shown and "nan" not in shown
+    assert "Median f of 3 replicas: 1.5." in design_html(design._replace(middle=1.5))
 
 
 def test_a_row_says_what_its_limit_is_worth_where_it_is_worth_something() -> None:

@@ -14,7 +14,8 @@ HALF_WORD = 0.044
 
 
 def path(label: str, values: Array, until: float = 1.0, colour: str = "red", muted: bool = False) -> Path:
-    return Path(Series(label, label, muted=muted), colour, np.linspace(0.0, until, values.size), values)
+    ends = (float(np.nanmin(values)), float(np.nanmax(values)))
+    return Path(Series(label, label, muted=muted), colour, np.linspace(0.0, until, values.size), values, ends)
 
 
 def words(layout: Layout) -> list[str]:
@@ -94,6 +95,15 @@ def test_a_word_is_nearer_to_its_own_line_than_to_another() -> None:
         away = [np.abs(np.interp(along, one.places, np.log10(one.values)) - np.log10(label.height)) for one in lines]
         nearest.append(int(np.argmin([one.min() for one in away])))
     assert nearest == [0, 1, 2]
+
+
+def test_words_are_as_high_as_the_whole_axis_makes_them() -> None:
+    lines = [path("low", np.full(60, 1.0)), path("high", np.full(60, 1.3))]
+    wide = [one._replace(reach=(0.1, 10.0)) for one in lines]
+    for drawn, floor in ((lines, None), (wide, None), (wide, 1e-2)):
+        layout = Layout(drawn, [], log=True, floor=floor)
+        assert_clear(layout, *drawn)
+    assert layout.span == pytest.approx(3.0), "with the band, and the strip of zeros"
 
 
 def test_a_word_stays_where_it_is_while_there_is_room() -> None:

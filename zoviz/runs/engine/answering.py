@@ -191,8 +191,8 @@ class Answering(RunObserver):
         worker, calls = self._worker, self.share(self._worker.solver)
         apart, floor = self._max_calls - calls * self._replicas if self._limited else 0, ""
         if apart and (self.reason or worker.spent_calls):  # a run that spent its budget in mid-step
-            share = f"{calls} calls" if self._replicas == 1 else f"{calls} calls for each of {self._replicas} replicas"
-            spent = f"The search had {share} of {self._max_calls}; {apart} were for the start and the answer."
+            share = f"{calls:,} calls" + f" for each of {self._replicas} replicas" * (self._replicas > 1)
+            spent = f"The search had {share} of {self._max_calls:,}; {apart:,} were for the start and the answer."
         else:
             spent = ""
         if worker.ending is Ending.NOISE_FLOOR and answer.certainty is not None:
@@ -398,7 +398,7 @@ class Answering(RunObserver):
             note = f"No feasible point was found among {best.points} queried: x is the least violating, {words}."
         elif best.violation > 0.0:
             note = f"x violates within the tolerance, {best.words(best.h)}."
-        kind = "best feasible point" if best.feasible else "least violating point queried, no point is feasible"
+        kind = "best feasible point" if best.feasible else "point queried that violates least, as no point is feasible"
         return Answer(best.x, best.f, best.h, note, calls, failures, best.feasible, kind)
 
     def _unsure_answer(self, noise: NoiseWatch, replica: int) -> Answer:

@@ -67,8 +67,9 @@ def subtitle(fig: Any, place: Literal["above", "below"] = "above") -> Title:
 
 
 def colour_bar(fig: Any, mapper: ColorMapper, title: str, **options: Any) -> None:
-    """Stand a bar of a mapper's colours on the right of a figure."""
-    fig.add_layout(ColorBar(color_mapper=mapper, width=10, title=title, **options), "right")
+    """Lay a bar of a mapper's colours below a figure: beside it a column has no room."""
+    bar = ColorBar(color_mapper=mapper, height=8, title=title, padding=2, title_standoff=2, **options)
+    fig.add_layout(bar, "below")
 
 
 def columns_of(labels: Sequence[str]) -> int:
@@ -84,9 +85,3 @@ def legend_above(fig: Any, columns: int | str = "auto", spacing: int = 10) -> No
     legend.ncols = columns
     legend.update(orientation="horizontal", location="left", padding=0, spacing=spacing, label_standoff=4, margin=2)
     fig.add_layout(legend, "above")
-
-
-def legend_beside(fig: Any) -> None:
-    """Move the legend of a figure to its right."""
-    fig.legend[0].update(margin=2, padding=2)
-    fig.add_layout(fig.legend[0], "right")

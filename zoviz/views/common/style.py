@@ -23,7 +23,7 @@ SIDEBAR = 300
 # Panel's scroll button would take the first cell once the figures are replaced.
 _GRID = """:host {display: grid !important; height: max-content !important; flex: none !important;
   max-height: none !important; gap: 8px 16px}
-.scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1} .zoviz-tall {grid-row: span 2}"""
+.scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1}"""
 
 # The plots, and beside them, below them in a narrow window, the design and its picture.
 RUN_ROOM = """:host {grid-template-columns: minmax(0, 1fr) 300px; align-items: start; gap: 0 16px}

@@ -46,9 +46,9 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     With a certainty, f*, the minimum's x and what limits are worth stand beside them.
     """
     sure = sureness.certainty
-    middle = f", median of {design.replicas} replicas {design.middle:.6g}"
+    middle = f" Median f of {design.replicas} replicas: {design.middle:.6g}."
     if np.isnan(design.middle):
-        middle = f"; half of {design.replicas} replicas or more have none"
+        middle = f" Half of {design.replicas} replicas or more have none."
     middle = middle if design.replicas > 1 else ""
     state = "<small>feasible</small>" if design.feasible else "<small class='violated'>not feasible</small>"
     best = f"<div class='zoviz-best-f' title='f'>{design.value}{state}</div>"
@@ -73,7 +73,7 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     rest = f"… and {more} more rows; the files have all of them. " if more else ""
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
     head = f"<thead><tr><th></th>{titles}</tr>"
-    note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}{middle}."))
+    note = muted_html(html.escape(f"{rest}{design.kind[:1].upper()}{design.kind[1:]}.{middle}"))
     region = "<div class='zoviz-best' role='region' aria-label='Best design' tabindex='0'>"
     said = sureness.sentence if sure is None else sure.minimum
     certain = f"<div class='zoviz-certainty'>{html.escape(said)}</div>" if said else ""

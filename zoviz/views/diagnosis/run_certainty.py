@@ -107,7 +107,5 @@ def _obstacle(problem: Problem, x: np.ndarray) -> str:
         )
     if problem.domain.n > MOST_VARIABLES or problem.m > MOST_ROWS or not np.isfinite(x).all():
         sizes = f"{MOST_VARIABLES} variables and {MOST_ROWS} constraints"
-        return (
-            f"Intervals are computed automatically up to {sizes}. Certify this point, under Diagnosis, measures them."
-        )
+        return f"No intervals are computed for more than {sizes}. Certify this point, under Diagnosis, measures them."
     return ""

@@ -20,7 +20,7 @@ from zoviz.runs.run_view import RunView
 from zoviz.solvers.base import Solver
 from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure, subtitle
 from zoviz.views.common.style import WIDE, batched_changes, update_changed
-from zoviz.views.pictures.scrubber import ROOM, PathScrubber
+from zoviz.views.pictures.scrubber import PathScrubber
 
 
 class Picture(param.Parameterized):
@@ -236,8 +236,6 @@ class PictureCard(pn.viewable.Viewer):
             self._pictures[kind] = kind()
             if kind.follows_path():
                 self._scrubbers[kind] = PathScrubber()
-                if kind.height == HEIGHT:  # with its slider it is as high as the plots beside it
-                    self._pictures[kind].figure.height = HEIGHT - ROOM
 
     def _show(self) -> None:
         """Show the picture that is needed in place of others, once it is drawn."""
@@ -254,5 +252,4 @@ class PictureCard(pn.viewable.Viewer):
                 self._column.append(self._panes[kind])
         for other, pane in self._panes.items():
             update_changed(pane, visible=other is kind)
-        tall = ["zoviz-tall"] if kind is not None and kind.height > HEIGHT else []
-        update_changed(self._column, visible=kind is not None, css_classes=tall)
+        update_changed(self._column, visible=kind is not None)

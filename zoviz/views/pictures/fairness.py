@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.learning.fair_classification import FairClassification
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
-from zoviz.views.common.figure_frame import legend_beside
+from zoviz.views.common.figure_frame import legend_above
 from zoviz.views.pictures.base import Picture
 
 MOST = 300
@@ -23,6 +23,7 @@ class Fairness(Picture):
 
     title = "Accuracy and fairness"
     kind = FairClassification
+    height = 320
 
     def build(self) -> figure:
         """Return the figure: a path, its ends, and the bound with what it allows."""
@@ -30,7 +31,7 @@ class Fairness(Picture):
         self.now = ColumnDataSource({"covariance": [], "accuracy": []})
         self.best = ColumnDataSource({"covariance": [], "accuracy": []})
         self.bound = ColumnDataSource({"c": [], "low": [], "high": [], "nought": []})
-        fig = self.frame("covariance |a'θ| with the sensitive attribute", "accuracy in %")
+        fig = self.frame("covariance with the attribute |a'θ|", "accuracy in %")
         wall = {"source": self.bound, "color": TARGET}
         area = {"left": "nought", "right": "c", "bottom": "low", "top": "high", "source": self.bound}
         fig.quad(**area, fill_color=TARGET, fill_alpha=0.1, line_color=None, legend_label="allowed")
@@ -39,9 +40,9 @@ class Fairness(Picture):
         fig.line(**where, source=self.path, color=PALETTE[0], line_width=1.2, line_alpha=0.5)
         fig.scatter(**where, source=self.path, color=PALETTE[0], size=4, legend_label="path")
         fig.scatter(**where, source=self.best, marker="diamond", color=REFERENCE, size=13, legend_label="optimum θ*")
-        now = {"source": self.now, "size": 11, "line_color": "white", "legend_label": "present iterate"}
+        now = {"source": self.now, "size": 11, "line_color": "white", "legend_label": "now"}
         fig.scatter(**where, color=PALETTE[1], **now)
-        legend_beside(fig)
+        legend_above(fig, 2, spacing=2)
         return fig
 
     def update(self, problem: Any, path: Array) -> None:

@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.problems.networks.slicing import NetworkSlicing
 from zoviz.problems.networks.slicing_network import Network
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE
-from zoviz.views.common.figure_frame import legend_beside
+from zoviz.views.common.figure_frame import legend_above
 from zoviz.views.pictures.base import Picture
 
 WIDEST = 9.0
@@ -63,8 +63,8 @@ class Slices(Picture):
         words = fig.text("x", "y", text="text", source=self.words, text_align="align", text_baseline="baseline")
         words.glyph.update(text_font_size="12px", text_color=EVENT)
         fig.legend[0].title = "width: rate"
-        legend_beside(fig)
-        fig.x_range.range_padding, fig.y_range.range_padding = 0.25, 0.45
+        legend_above(fig)
+        fig.x_range.range_padding = fig.y_range.range_padding = 0.85  # for the words around it
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
@@ -101,7 +101,7 @@ class Slices(Picture):
         }
         middle = np.abs(at[:, 0]) < 0.05
         self.words.data = {
-            "x": 1.12 * at[:, 0],
+            "x": 1.2 * at[:, 0],
             "y": 1.12 * at[:, 1],
             "text": labels(network, plan.choices, problem.nodes),
             "align": np.where(middle, "center", np.where(at[:, 0] > 0, "left", "right")),

@@ -46,6 +46,7 @@ class QuadraticSlice(Picture):
     """A picture of log10(f - f*) on a plane with its contours, the feasible part's boundary, and the path on it."""
 
     title = "Slice through optimum and start"
+    height = 320
 
     @classmethod
     def draws(cls, subject: Problem | Solver) -> bool:

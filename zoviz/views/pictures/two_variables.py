@@ -70,6 +70,7 @@ class TwoVariables(Picture):
     """
 
     title = "Objective, feasible part and path"
+    height = 330
     general = True
     slow = True
 

@@ -360,15 +360,17 @@ class PlotView(param.Parameterized):
         several = [key for key, paths in runs.items() if len(paths) > 1]
         named = max(several, key=lambda key: runs[key][0].places[-1], default="")
         others = [path for key, paths in runs.items() if key != named for path in paths]
-        self.labels.show(runs.get(named, []), others, log)
+        floor = None if self._strip is None or not log else self._strip.bottom
+        self.labels.show(runs.get(named, []), others, log, floor)
 
     def _paths(self, key: str, data: LineData, span: AxisSpan) -> list[Path]:
         """Return a run's lines with where they stand along the axis."""
         columns = data.columns()
         places = span.shares(columns["x"].astype(float))
+        log, lines = self._shared.scales.log_y and self.can_log, [(one.series, one) for one in self._lines.get(key, [])]
         return [
-            Path(one.series, one.line.glyph.line_color, places, columns[one.series.key])
-            for one in self._lines.get(key, [])
+            Path(one, drawn.line.glyph.line_color, places, columns[one.key], _reach(columns, one, log))
+            for one, drawn in lines
         ]
 
     def caption(self, snapshots: Sequence[Snapshot]) -> None:
@@ -411,6 +413,13 @@ class PlotView(param.Parameterized):
         # Beside label and notes a remark would be cut off.
         text = f"{self.title}   {self._remark}" if self._remark else self._heading + self._note
         self.figure.title.text = text
+
+
+def _reach(columns: Mapping[str, Array], one: Series, log: bool) -> tuple[float, float]:
+    """Return the lowest and the highest number that is drawn of a line and its band; NaN where there is none."""
+    known = np.concatenate([columns[f"{one.key}{part}"] for part in ("", ".low", ".high")]).astype(float)
+    known = known[np.isfinite(known) & ((known > 0.0) | (not log))]
+    return (float(known.min()), float(known.max())) if known.size else (np.nan, np.nan)
 
 
 def every_plot() -> list[PlotView]:

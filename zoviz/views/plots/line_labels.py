@@ -29,12 +29,16 @@ _MOVED = 0.02
 
 
 class Path(NamedTuple):
-    """A line as it is drawn: what it is of, its colour, places (T,) along the axis as shares, and values (T,)."""
+    """A line as it is drawn: what it is of, its colour, places (T,) along the axis as shares, and values (T,).
+
+    ``reach`` has the ends of its band and of itself.
+    """
 
     series: Series
     colour: str
     places: Array
     values: Array
+    reach: tuple[float, float]
 
 
 class Label(NamedTuple):
@@ -85,24 +89,35 @@ class Layout:
         The lines that are named, and others that no word may stand on.
     log : bool
         Whether the vertical axis is logarithmic.
+    floor : float, optional
+        The end of a strip of zeros below it.
+    before : mapping of str to float, optional
+        The ``offsets`` of the last time.
 
     Attributes
     ----------
     labels : list of Label
         From the lowest to the highest; none where one line is alone.
     span : float
-        The range of the lines, in decades where ``log``.
+        The range of the lines with their bands and zeros, in decades where ``log``.
     """
 
     def __init__(
-        self, lines: Sequence[Path], others: Sequence[Path], log: bool, before: Mapping[str, float] | None = None
+        self,
+        lines: Sequence[Path],
+        others: Sequence[Path],
+        log: bool,
+        floor: float | None = None,
+        before: Mapping[str, float] | None = None,
     ) -> None:
         with np.errstate(all="ignore"):
             paths = [one._replace(values=np.log10(one.values) if log else one.values) for one in (*lines, *others)]
-        known = np.concatenate([np.empty(0), *(one.values for one in paths if not one.series.muted)]).astype(float)
+            known = np.array([end for one in (*lines, *others) if not one.series.muted for end in one.reach])
+            known = np.log10(known) if log else known
         known = known[np.isfinite(known)]
         self._low, self._high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
-        self.span = max(self._high - self._low, 1e-12)
+        strip = 0.0 if floor is None else self._low - float(np.log10(floor))
+        self.span = max(self._high - self._low + strip, 1e-12)
         self.offsets: dict[str, float] = {}
         """How far each word stands from its lines' ends, as shares of the range."""
         self.labels: list[Label] = []
@@ -136,7 +151,8 @@ class Layout:
         if words in before:  # it stays where it is while there is room: a word that jumps cannot be read
             offsets = np.append(before[words], offsets)
         middles = height + self.span * offsets
-        half, room = 0.5 * _WORD * self.span, _ROOM * self.span
+        half = 0.5 * _WORD * self.span
+        room = _ROOM * (self._high - self._low)
         inside = (middles - half >= self._low - room) & (middles + half <= self._high + room)
         own, other = (_away(middles, paths, place - width, place) for paths in ([end.path for end in group], rest))
         low, high = _between(self._paths, place - width, place)
@@ -154,7 +170,8 @@ class Layout:
 def _between(paths: Sequence[Path], begin: float, end: float) -> tuple[Array, Array]:
     """Return the lower and the upper ends of all parts of lines between two places along the axis."""
     lows, highs = [np.empty(0)], [np.empty(0)]
-    for _, _, places, values in paths:
+    for one in paths:
+        places, values = one.places, one.values
         if values.size < 2:
             continue
         here = (places[1:] > begin) & (places[:-1] < end) & np.isfinite(values[1:]) & np.isfinite(values[:-1])
@@ -186,9 +203,9 @@ class LineLabels:
         self._shown: list[Label] = []
         self._offsets: dict[str, float] = {}
 
-    def show(self, lines: Sequence[Path], others: Sequence[Path], log: bool) -> None:
+    def show(self, lines: Sequence[Path], others: Sequence[Path], log: bool, floor: float | None = None) -> None:
         """Show the labels of lines, clear of others; nothing is sent where they hardly moved."""
-        layout = Layout(lines, others, log, self._offsets)
+        layout = Layout(lines, others, log, floor, self._offsets)
         labels, self._offsets = layout.labels, layout.offsets
         if [one.words for one in labels] == [one.words for one in self._shown]:
             pairs = [(new.height, old.height) for new, old in zip(labels, self._shown, strict=True)]
