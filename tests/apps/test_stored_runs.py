@@ -146,4 +146,5 @@ def test_a_run_of_another_process_is_followed_opened_and_seen_to_its_end(
     lab.page.keyboard.press("Enter")
     lab.until(lambda: "stopped" in rows(lab)[0], "its end is seen")
     lab.until(lambda: lab.page.get_by_text(f"Run {run.id[:8]}, stopped").is_visible(), "there too")
-    lab.until(lambda: store.runs()[1].notes == "half typed", "what was typed meanwhile is kept")
+    lab.until(lambda: store.runs()[1].notes, "what was typed meanwhile is kept")
+    assert store.runs()[1].notes == "half typed"

@@ -67,7 +67,9 @@ def test_a_run_that_ran_away_after_a_change_is_offered_the_value_before() -> Non
 
     run.run(steer)
     judged = Verdict(Word.DIVERGING, "")
-    assert remedies(run, judged)[0].changes == {"primal_step": 1e-4}
+    first = remedies(run, judged)[0]
+    assert first.changes == {"primal_step": 1e-4}
+    assert first.words == f"{ZOCEG.param.primal_step.label} back to 0.0001", "as forms call it"
     assert place_of(run, judged).iteration == 20 and place_of(ended(), judged).iteration == 0
 
 

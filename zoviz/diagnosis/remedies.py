@@ -207,7 +207,7 @@ def take_back(run: RunToMend) -> Remedy | None:
     """Return the remedy for a run that ran away after a change of a parameter: its value before."""
     journal = list(run.view.journal)
     last = journal[-1] if journal else None
-    return last and Remedy(f"{last.name} back to {value_words(last.old)}", {last.name: last.old})
+    return last and Remedy(f"{run.solver.label_of(last.name)} back to {value_words(last.old)}", {last.name: last.old})
 
 
 def scaled_variables(run: RunToMend) -> Remedy | None:

@@ -37,7 +37,7 @@ def test_each_problem_has_its_picture(problem, kind) -> None:
 def test_a_picture_has_a_title_and_says_what_it_shows(kind) -> None:
     figure = kind().figure
     assert figure.title.text == kind.title
-    words = [axis.axis_label for axis in figure.axis] + [bar.title for bar in figure.right if hasattr(bar, "title")]
+    words = [axis.axis_label for axis in figure.axis] + [bar.title for bar in figure.select(ColorBar)]
     assert any(words) or figure.legend
     Document(theme=LIGHT).add_root(figure)
     for part in (*figure.legend, *figure.select(ColorBar)):

@@ -33,7 +33,7 @@ class Curves(NamedTuple):
 CURVES = {
     "data": Curves("Data profile", "calls / (n + 1)"),
     "performance": Curves("Performance profile", "calls / fewest calls of a solver"),
-    "targets": Curves("Targets from 10^-0.5 to 10^-8", "calls / n", "share of targets reached", within=False),
+    "targets": Curves("Targets from 0.32 to 10⁻⁸", "calls / n", "share of targets reached", within=False),
 }
 """The profiles of a benchmark, wherever they are shown."""
 
@@ -81,7 +81,7 @@ class ProfilePlot:
         self.figure.add_tools(HoverTool(renderers=[curves], tooltips="@solver: $y{0 %} at $x{0.[0]a}", visible=False))
         names: Any = self.figure.legend[0]
         names.location, names.visible = "bottom_right", legend
-        names.update(padding=4, spacing=0, background_fill_alpha=0.7)
+        names.update(padding=4, spacing=0)
         self.figure.on_event(Tap, self.tapped)
 
     def update(self, profile: Profile | None) -> None:
