@@ -44,6 +44,8 @@ MEANS = 16
 RETREATS = 20
 """Without noise, calls between the best feasible point and the last iterate; at most a twentieth of the budget."""
 
+_NO_CALL = "values are noisy, and no call was left to tell by how much: raise the budget"
+
 
 class Simulation(Protocol):
     """A problem computed outside zoviz, whose first values are kept for its run."""
@@ -362,10 +364,10 @@ class Answering(RunObserver):
 
     def _judged(self, answer: Answer, result: Result, calls: int) -> Answer:
         """Return the answer with its certainty: by further calls under noise, else by what is known."""
-        if not self._facts.noisy:
+        reason = self._obstacle(calls) if self._facts.noisy else self._doubt()
+        if not (self._facts.noisy or reason):
             self.estimate = self._estimate(answer, result.multipliers[leader_of(result)])
             return answer._replace(certainty=None if self._always else self.estimate())
-        reason = self._obstacle(calls)
         if reason:
             return answer._replace(certainty=unknown(answer.x, answer.fun, answer.h, reason))
         judged = self._judge.judge(answer.x, calls, self._values, self._streams.generator("certainty"))
@@ -388,7 +390,18 @@ class Answering(RunObserver):
             return "values are noisy, and calls around x might be outside of constraints that are kept"
         if self.time_spent is not None:
             return "values are noisy, and no time was left to tell by how much"
-        return "values are noisy, and no call was left to tell by how much: raise the budget" if calls < 1 else ""
+        return _NO_CALL if calls < 1 else ""
+
+    def _doubt(self) -> str:
+        """Return why values may not repeat, where the budget was too small to examine them; empty where they do."""
+        if self._noise_is_known or self._max_calls >= LEAST_BUDGET:
+            return ""
+        calls = self._judge.kept
+        _, first, place = np.unique(calls.x, axis=0, return_index=True, return_inverse=True)
+        if not np.array_equal(calls.y, calls.y[first[place]], equal_nan=True):
+            return _NO_CALL
+        alone = len(first) == len(calls.x)
+        return "no point was called twice to see whether values repeat: raise the budget" if alone else ""
 
     def best_answer(self, calls: int = 0, failures: int = 0) -> Answer:
         """Return the best point queried."""
