@@ -138,8 +138,17 @@ def test_a_run_of_another_process_is_followed_opened_and_seen_to_its_end(
     lab.until(lambda: lab.page.get_by_text(f"Run {run.id[:8]}, paused").is_visible(), "what is known of it is shown")
     run.step(60)
     lab.until(lambda: lab.page.get_by_text("65 iterations").is_visible(), "it is followed")
-    lab.page.locator(".tabulator-row").nth(1).locator(".tabulator-cell[tabulator-field=notes]").click()
-    lab.page.keyboard.type("half typed")
+    cell = lab.page.locator(".tabulator-row").nth(1).locator(".tabulator-cell[tabulator-field=notes]")
+    editor = lab.page.locator(".tabulator-cell.tabulator-editing input")
+
+    def typed() -> bool:
+        """Type; again where the list was drawn anew just then, as it follows the run."""
+        cell.click()
+        lab.page.keyboard.press("Control+a")
+        lab.page.keyboard.insert_text("half typed")
+        return editor.count() == 1 and editor.input_value() == "half typed"
+
+    lab.until(typed, "a note is being typed")
     run.stop()
     run.wait()
     lab.page.wait_for_timeout(5000)  # the list is due twice

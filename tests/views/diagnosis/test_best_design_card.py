@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from pathlib import Path
 
 import numpy as np
 
@@ -12,9 +13,11 @@ from zoviz import Run, minimize
 from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Certifier
 from zoviz.diagnosis.verdict import Word, verdict_of
-from zoviz.problems import BlackBox, ConexQCQP, StochasticQP, WeldedBeam
+from zoviz.problems import BlackBox, ConexQCQP, NonconvexQCQP, StochasticQP, WeldedBeam
 from zoviz.runs.engine.stopping import Ending
+from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG
+from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.diagnosis.best_design_card import BestDesignCard, design_html, row_words
 
 
@@ -118,3 +121,18 @@ def test_a_median_that_does_not_exist_is_said_in_words() -> None:
 def test_a_row_says_what_its_limit_is_worth_where_it_is_worth_something() -> None:
     assert row_words("active", "1.50 (1.20 to 1.80)") == "active; a unit of this limit is worth 1.50 (1.20 to 1.80)"
     assert row_words("inactive", "0") == "inactive" and row_words("undecided", "cannot tell") == "undecided"
+
+
+def test_a_stored_run_on_the_plots_of_a_page_without_a_run_shows_its_design(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+    run = Run(NonconvexQCQP(n=4), ZOCEG(), replicas=1, calls=80, store=store)
+    run.run()
+    page = Dashboard(store=store)
+    key = page.controller.runs_shown.put(store.load(run.id)).key
+    for _ in range(2):  # lines first
+        page.refresh()
+    assert page.best_design.design is not None and page.best_design.design.value == run.best_design.value
+    page.controller.runs_shown.take_off(key)
+    for _ in range(2):
+        page.refresh()
+    assert "This card shows the best point" in page.best_design.table.object

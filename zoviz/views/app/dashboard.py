@@ -224,10 +224,14 @@ class Dashboard(pn.viewable.Viewer):
     def _beside(self) -> list[Callable[[Run | None], object]]:
         """Return what updates the lists and pictures beside the plots, each a part of a refresh."""
         updates: list[Callable[[Run | None], object]] = [lambda _: self.run_list.update()]
-        updates += [lambda _: self.figure_download.update(), self.best_design.update]
+        updates += [lambda _: self.figure_download.update(), self._update_best_design]
         pictured = [self.rails.update, *(update for card in self.pictures for update in (card.prepare, card.update))]
         shown = self.controller.runs_shown
         return updates + [lambda _, update=update: update(*shown.pictured) for update in pictured]
+
+    def _update_best_design(self, run: Run | None) -> None:
+        """Show the best design of the page's run, or of the newest stored one on the plots of a page without a run."""
+        self.best_design.update(self.controller.runs_shown.newest if run is None else run)
 
     def _make_gallery(self) -> Gallery:
         picker = self.form.picker

@@ -193,11 +193,11 @@ function report(say, spec) {
 function row(el, model) {
   const key = `zoviz-row-${++made}`, talk = messages(model);
   let spec = model.spec, typed = false, held = false, shown = null;
-  const [, words, symbol] = spec.label.match(/^(.* )?(\S)$/u) ?? [null, spec.label, null];
+  const [, words, symbol, index] = spec.label.match(/^(.* )?(\S)(?:_(\S+))?$/u) ?? [null, spec.label];
 
   const input = h("input", {
     type: "text", id: key, inputmode: "decimal", maxlength: 64, autocomplete: "off", spellcheck: "false",
-    on: {focus: () => input.select(), input: () => { typed = true; }, blur: enter, keydown: press},
+    "aria-label": index ? spec.label : null, on: {focus: () => input.select(), input: () => { typed = true; }, blur: enter, keydown: press},
   });
   const auto = h("button", {type: "button", class: "auto", "aria-label": `${spec.label}: ${spec.blank}`,
     on: {mousedown: event => event.preventDefault(), click: () => { typed = false; talk.post({text: spec.blank}); }}},
@@ -205,7 +205,7 @@ function row(el, model) {
   const say = h("div", {class: "say", role: "alert", id: `${key}-say`});
   const ask = h("div", {class: "ask", role: "group", "aria-label": `Question about ${spec.label}`});
   const tip = h("div", {class: "tip", role: "tooltip", id: `${key}-help`});
-  const label = h("label", {class: "label", for: key}, words, symbol && h("i", {}, symbol));
+  const label = h("label", {class: "label", for: key}, words, symbol && h("i", {}, symbol), index && h("sub", {}, index));
   const line = h("div", {class: "line"}, label, h("div", {class: "box"}, input, auto));
   const range = spec.slider && h("input", {type: "range", step: "any", "aria-label": `${spec.label}, slider`, on: {
     pointerdown: hold, keydown: nudge, input: () => set(valueAt(+range.value)),

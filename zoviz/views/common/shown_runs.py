@@ -103,6 +103,11 @@ class ShownRuns(param.Parameterized):
         return next((one.references for one in reversed(self.runs.values()) if one.visible), ())
 
     @property
+    def newest(self) -> RunView | None:
+        """The newest visible run; None without one."""
+        return next((one.run for one in reversed(self.runs.values()) if one.visible), None)
+
+    @property
     def pictured(self) -> tuple[Run | None, str]:
         """The run of which pictures stand beside the plots, the newest visible one that is not stored, and its name."""
         runs = [(one.run, one.name) for one in self.runs.values() if one.visible and isinstance(one.run, Run)]

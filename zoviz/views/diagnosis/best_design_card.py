@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource
 from zoviz.certainty.certainty import UNKNOWN, Certainty, text_of
 from zoviz.certainty.stationarity import Interval
 from zoviz.runs.best_design import BestDesign
-from zoviz.runs.run import Run
+from zoviz.runs.run_view import RunView
 from zoviz.views.common.buttons import DownloadButton
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.live_html import LiveHTML
@@ -122,8 +122,9 @@ class BestDesignCard(pn.viewable.Viewer):
         self._certified, self._certainty = certified, RunCertainty()
         self.design: BestDesign | None = None
         self.table = LiveHTML(_NONE, stylesheets=[DESIGN_STYLE], sizing_mode="stretch_width", margin=(2, 10))
-        self._run: Run | None = None
+        self._run: RunView | None = None
         self._refreshes = 0
+        self._settled: RunView | None = None  # a run at rest whose design is known
         self._row = pn.Row(section("Best design"), margin=0)
         self._buttons: list[pn.viewable.Viewable] = []
         self._text = ColumnDataSource()  # its tag is what Copy copies: a button's own values would be asked for
@@ -162,14 +163,14 @@ class BestDesignCard(pn.viewable.Viewer):
         """Call off what is at work, with the page's session."""
         self._certainty.close()
 
-    def _sureness(self, run: Run, design: BestDesign) -> Sureness:
+    def _sureness(self, run: RunView, design: BestDesign) -> Sureness:
         """Return how sure the design is: by more calls where a person asked for them at this very point."""
         certified = self._certified()
         if certified is not None and np.array_equal(certified.x, design.x):
             return Sureness(certified)
         return self._certainty.of(run)
 
-    def update(self, run: Run | None) -> None:
+    def update(self, run: RunView | None) -> None:
         """Show the run's best design so far; called with the document's lock at every refresh."""
         self._refreshes = 0 if run is not self._run else self._refreshes + 1
         self._run = run
@@ -177,10 +178,11 @@ class BestDesignCard(pn.viewable.Viewer):
             update_changed(self.table, object=_NONE)
             self._offer(False)
         elif not run.active or self._refreshes % EVERY == 0:
-            if self.design is None:  # a page opens sooner without buttons that nobody needs yet
+            if self.design is None or run.active or run is not self._settled:
+                self.design, self._settled = run.best_design, None if run.active else run
+            if not self._buttons:  # a page opens sooner without those that nobody needs yet
                 self._buttons = self._make_buttons()
                 self._row.extend(self._buttons)
-            self.design = run.best_design
             update_changed(self.table, object=design_html(self.design, self._sureness(run, self.design)))
             if self._text.tags != [text := json.dumps(self.design.plain(), indent=1)]:
                 self._text.tags = [text]

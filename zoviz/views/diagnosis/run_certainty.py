@@ -12,7 +12,6 @@ from zoviz.certainty.estimate import MOST_VARIABLES
 from zoviz.core.errors import described
 from zoviz.diagnosis.certificate import Certifier
 from zoviz.problems.base import Problem
-from zoviz.runs.run import Run
 from zoviz.runs.run_view import RunView
 from zoviz.views.diagnosis.background_task import BackgroundTask
 
@@ -35,11 +34,11 @@ class RunCertainty:
     """
 
     def __init__(self) -> None:
-        self._run: Run | None = None
+        self._run: RunView | None = None
         self._look: BackgroundTask[Certainty] | None = None
         self._found = Sureness(None)
 
-    def of(self, run: Run) -> Sureness:
+    def of(self, run: RunView) -> Sureness:
         """Return how sure the run's best design is; called with the document's lock at every refresh."""
         if (known := _known(run)) is not None:
             return known
@@ -56,7 +55,7 @@ class RunCertainty:
         if self._look is not None:
             self._look.cancel()
 
-    def _begun(self, run: Run) -> Sureness:
+    def _begun(self, run: RunView) -> Sureness:
         """Have a thread find out how sure the design is, where that costs nothing, and return what to say meanwhile."""
         problem, x = run.problem, run.best_design.x
         if obstacle := _obstacle(problem, x):

@@ -52,10 +52,10 @@ def places_of(run: RunView, changes: Sequence[Change], axis: str) -> list[float]
 
 
 def symbol_of(solver: Solver, name: str) -> str:
-    """Return the symbol of a parameter of a solver, the last word of its label where that is short; else the label."""
+    """Return the symbol of a parameter of a solver, the last word of its label if that is one; else the label."""
     label = solver.label_of(name)
     last = label.rpartition(" ")[2]
-    return last if len(last) <= 2 else label
+    return last if len(last.partition("_")[0]) <= 2 else label
 
 
 def event_marks(run: RunView, axis: str) -> dict[str, list]:
