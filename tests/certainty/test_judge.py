@@ -45,13 +45,72 @@ def test_a_small_budget_leaves_calls_at_the_point_alone() -> None:
     assert "too few calls" in result.certainty.sentence
 
 
-def test_without_noise_it_is_what_is_known_at_no_further_call() -> None:
+def test_without_noise_some_calls_around_an_answer_that_stands_tell_it() -> None:
     result = solved(300, noise=0.0)
     sure = result.certainty
-    assert sure.f_x == Interval(result.fun, result.fun, result.fun) and sure.calls == 0 and not sure.noisy
+    assert sure.f_x == Interval(result.fun, result.fun, result.fun) and sure.calls == 11 and not sure.noisy
     assert sure.activity == (Activity.ACTIVE, Activity.INACTIVE) and not sure.note
-    assert inside(sure.f_star, 0.32) and sure.f_star.high - sure.f_star.low < 1e-6
-    assert inside(sure.multipliers[0], 0.8) and sure.multipliers[0].high - sure.multipliers[0].low < 0.1
+    assert inside(sure.f_star, 0.32) and sure.f_star.high - sure.f_star.low < 1e-7
+    assert inside(sure.multipliers[0], 0.8) and sure.multipliers[0].high - sure.multipliers[0].low < 1e-5
+    assert inside(sure.x_star[0], 0.6) and sure.x_star[0].high - sure.x_star[0].low < 1e-5
+
+
+def bowl(x: Array) -> float:
+    return float(((x - 1.0) ** 2).sum())
+
+
+def test_the_first_problem_of_a_person_gets_a_definite_answer_that_it_has_not_without_the_calls_around_it() -> None:
+    points: list[Array] = []
+
+    def counted(x: Array) -> float:
+        points.append(x.copy())
+        return bowl(x)
+
+    result = minimize(counted, [0.0, 0.0])
+    sure, steps = result.certainty, np.array(points[-11:]) - result.x
+    assert result.nfev == len(points) and sure.calls == 11
+    assert inside(sure.f_star, 0.0) and sure.f_star.high - sure.f_star.low < 1e-8
+    assert all(inside(one, 1.0) and one.high - one.low < 1e-6 for one in sure.x_star) and not sure.note
+    assert 1e-3 < np.abs(steps).max(axis=1).min() and np.abs(steps).max() < 1e-2
+    without = minimize(bowl, [0.0, 0.0], max_calls=219)  # of which a twentieth is less than eleven
+    assert without.nfev == result.nfev - 11 and np.array_equal(without.x, result.x)
+    assert not without.certainty.tells_minimum and without.certainty.calls == 0
+    assert "a budget of 220 calls has room for 11 around x" in without.certainty.note
+    assert minimize(bowl, [0.0, 0.0], max_calls=220).certainty.tells_minimum
+
+
+@pytest.mark.parametrize("options", [{"iterations": 3}, {"max_calls": 12}, {"keep": "while searching"}])
+def test_none_are_made_where_the_search_had_not_ended_or_constraints_are_kept(options: dict[str, object]) -> None:
+    result = minimize(bowl, [0.0, 0.0], constraints=lambda x: x[0] + x[1] - 1.0, **options)
+    assert result.certainty.calls == 0 and result.nfev <= options.get("max_calls", 3000)
+    assert "iterations" not in options or "the search had not ended: raise its budget" in result.certainty.note
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_answer_is_the_best_of_all_calls_those_around_it_too(seed: int) -> None:
+    values: list[float] = []
+
+    def rough(x: Array) -> float:
+        values.append(float(np.abs(x - 0.3).sum() + 0.01 * np.floor(40.0 * x[0]) % 1.0))
+        return values[-1]
+
+    result = minimize(rough, np.random.default_rng(seed).uniform(-1.0, 1.0, 2), bounds=BOUNDS)
+    assert result.fun == min(values) and len(values) == result.nfev
+
+
+def test_at_a_kink_it_says_that_it_cannot_tell_and_why() -> None:
+    sure = minimize(lambda x: abs(x[0] - 0.3) + 2.0 * abs(x[1] + 0.2), [1.0, 1.0], bounds=BOUNDS).certainty
+    assert sure.calls == 11 and not sure.tells_minimum and "as near a kink" in sure.note
+
+
+def test_directions_along_which_f_is_flat_are_named() -> None:
+    sure = minimize(lambda x: (x[0] + x[1] - 1.0) ** 2, [0.0, 0.0], bounds=BOUNDS).certainty
+    assert inside(sure.f_star, 0.0) and sure.f_star.high - sure.f_star.low < 1e-8 and set(sure.flat[0]) == {0, 1}
+
+
+def test_beyond_thirty_variables_it_says_so() -> None:
+    sure = minimize(bowl, np.zeros(31)).certainty
+    assert sure.calls == 0 and "not estimated with more than 30 variables" in sure.note
 
 
 def test_where_no_call_is_left_there_is_none() -> None:

@@ -23,6 +23,10 @@ def bowl(x: Array) -> float:
     return float(((x - 0.3) ** 2).sum())
 
 
+def bowl_of_numbers(x: Array) -> float:
+    return float(np.square(x - np.arange(len(x))).sum())
+
+
 def half(x: Array) -> Array:
     return np.array([0.5 - x[0]])
 
@@ -59,6 +63,17 @@ def test_any_small_budget_ends_with_the_best_of_its_calls(n: int, x0: str) -> No
         assert_best_of(minimize(diary, start, bounds=[(0, 2)] * n, constraints=half, max_calls=budget), diary, budget)
 
 
+@pytest.mark.parametrize("n", [2, 5, 10, 20])
+def test_a_few_calls_are_all_made_and_lead_somewhere(n: int) -> None:
+    """Where they are fewer than two gradients by differences take."""
+    for budget in (n + 2, 2 * n):
+        diary = Diary(bowl_of_numbers)
+        result = minimize(diary, [0.0] * n, max_calls=budget)
+        assert result.calls == len(diary.points) == budget and "COBYLA" in result.message
+        first = bowl_of_numbers(np.zeros(n))
+        assert result.fun < first - 0.3
+
+
 @pytest.mark.parametrize("replicas", [3, 28])
 def test_replicas_share_what_there_is_or_are_refused_before_the_first_call(replicas: int) -> None:
     for budget in BUDGETS:
@@ -87,7 +102,9 @@ def test_a_run_whose_budget_ends_before_its_method_begins_has_the_best_point() -
         assert result.status == "finished" and result.calls.sum() == len(diary.points)
         assert (result.calls <= calls).all() and np.isfinite(result.fun).all()
         if run.state is None:
-            assert f"The budget of {calls} oracle calls is spent. It does not cover the choice" in result.message
+            left = calls - result.calls.max()
+            rest = f" but for {left}, too few for what comes next" if left else ""
+            assert f"The budget of {calls} oracle calls is spent{rest}. It does not cover the choice" in result.message
             assert run.trace["objective"][-1].tolist() == result.fun.tolist() and np.isnan(result.multipliers).all()
         again = run.replay().run()
         np.testing.assert_array_equal(again.x, result.x)

@@ -97,7 +97,7 @@ class KeptSession:
             return unknown(x, values[0], values[1:], "values are noisy, so further calls are needed")
         points, values = (np.array(column) for column in zip(*self.told.values(), strict=True))
         near = nearby(Calls(points, values), x, box)
-        return repeating(near, x, outputs, result.multipliers[r], box, oracle.best.tolerance)
+        return repeating([] if near is None else [near], x, outputs, result.multipliers[r], box, oracle.best.tolerance)
 
 
 class KeptSessions:

@@ -18,6 +18,9 @@ FEW = 6
 LEAST_SHARE = 1e-4
 """Share of an output's range that counts as its noise at least: curvatures are measured in it, and those of an exact
 output beside noisy ones would be beyond all that is tried."""
+EXACT_SHARE = 3e-6
+"""That share where all outputs are exact (of 1e-4 to 1e-8, the one of the narrowest intervals that hold the truth):
+the largest curvatures that are tried are a third of the range then."""
 _RIDGE, _LEAST_NOISE = 1e-10, 1e-13
 """Guards: of the normal equations, and of outputs that repeat."""
 
@@ -63,8 +66,8 @@ class Groups:
     points, counts : Array, shapes (G, n), (G,)
     means, squares : Array, shape (G, q)
         Of the outputs at each point, the second about the first.
-    noise, least : Array, shape (q,)
-        Standard deviation of a call by those at the same points, and what counts as one at least.
+    noise : Array, shape (q,)
+        Standard deviation of a call by those at the same points.
     degrees : float
         Of freedom of the noise.
     """
@@ -77,9 +80,13 @@ class Groups:
         apart = np.square(outputs - self.means[self.of])
         self.squares = np.stack([np.bincount(self.of, column) for column in apart.T], axis=1)
         self.degrees = float((self.counts - 1.0).sum())
-        noise, size = np.sqrt(self.squares.sum(axis=0) / max(self.degrees, 1.0)), 1.0 + np.abs(outputs).max(axis=0)
-        self.noise = np.where(noise > _LEAST_NOISE * size, noise, 0.0)
-        self.least = np.maximum(_LEAST_NOISE * size, LEAST_SHARE * np.ptp(outputs, axis=0))
+        noise = np.sqrt(self.squares.sum(axis=0) / max(self.degrees, 1.0))
+        self._round_off, self._range = _LEAST_NOISE * (1.0 + np.abs(outputs).max(axis=0)), np.ptp(outputs, axis=0)
+        self.noise = np.where(noise > self._round_off, noise, 0.0)
+
+    def least(self, share: float = LEAST_SHARE) -> Array:
+        """Return what counts as the standard deviation of a call at least, (q,), a share of the outputs' range."""
+        return np.maximum(self._round_off, share * self._range)
 
     def magnitudes(self, noise: Array) -> list[Prior]:
         """Return the sizes of curvature and of misfit of each output, in its noise (q,), by restricted likelihood."""

@@ -12,6 +12,7 @@ from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty
 from zoviz.certainty.estimate import certainty, design
 from zoviz.certainty.lengths import CALLS
+from zoviz.certainty.own_calls import around, needed
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
@@ -82,6 +83,22 @@ class Judge:
         """Return the fresh calls to be kept for it, of a budget of calls in all."""
         free = self._n if self._box is None else int(self._box.variable.sum())
         return min(CALLS * (free + 1), budget // SHARE)
+
+    def around(self, x: Array, left: int, budget: int, random: np.random.Generator) -> Array:
+        """Return the points (k, n) to call around an answer x (n,) whose values repeat: all that it takes, or none.
+
+        They are at most as many as are ``left`` of a budget, and as the judge may have of it.
+        """
+        box = self._box
+        if box is None or not 0 < needed(box) <= min(left, budget // SHARE):
+            return x[None][:0]
+        return around(x, box, random)
+
+    @property
+    def advice(self) -> str:
+        """What determines f* where values repeat, in some words."""
+        enough = 0 if self._box is None or self._problem.keeps_rows else needed(self._box)
+        return f"a budget of {SHARE * enough:,} calls has room for {enough} around x" if enough else ""
 
     def judge(
         self,

@@ -171,7 +171,7 @@ def radius_of(before: Calls, x: Array, unit: Array, calls: int) -> float:
             continue
         near = near_by(before, x, radius * unit)
         groups = Groups((near.x - x) / (radius * unit), near.y)
-        misfit = max(one.bias for one in groups.magnitudes(np.maximum(groups.least, noise)))
+        misfit = max(one.bias for one in groups.magnitudes(np.maximum(groups.least(), noise)))
         if misfit <= most:
             break
         radius *= max(float(most / misfit) ** (1.0 / 3.0), 0.25)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.certainty.calls import Calls, Groups, coefficients, near_by, quadratic, ridge
+from zoviz.certainty.calls import EXACT_SHARE, LEAST_SHARE, Calls, Groups, coefficients, near_by, quadratic, ridge
 from zoviz.certainty.lengths import lengths_of
 from zoviz.core.types import Array
 from zoviz.solvers.sqp.regression import Prior
@@ -156,7 +156,7 @@ class LocalModel:
         first = rows.shape[1] - len(self._axes) - n * (n + 1) // 2  # of the quadratic part
         self._used = np.r_[0 : n + 1, first : rows.shape[1]]  # what fresh calls are described by
         shrunk, loose = np.split(np.arange(first, rows.shape[1]), [n * (n + 1) // 2])
-        scale = np.maximum(groups.noise, groups.least)
+        scale = np.maximum(groups.noise, groups.least(LEAST_SHARE if self.noise.any() else EXACT_SHARE))
         chosen = [one if misfit else one._replace(bias=0.0) for one in groups.magnitudes(scale)]
         cube = np.power(np.abs(u).max(axis=1), 3)
         weights, self._maps, self._unknown = [], [], []

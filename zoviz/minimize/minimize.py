@@ -149,8 +149,8 @@ def minimize(
         ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no feasible point was found), ``seed``, ``method``,
         its ``parameters`` as used, ``trace``, the course of the run, and ``certainty``: how sure this is
         (``Certainty``). Under noise intervals of f at x, of the optimal value nearby, of the constraints, of x and of
-        what a unit of each limit is worth, and the price of another digit; without noise the same by the calls near x,
-        where these tell it, at no further call. What is not known is NaN, and its ``note`` says why.
+        what a unit of each limit is worth, and the price of another digit; without noise the same by calls near x, some
+        of which are made for it once the answer stands. What is not known is NaN, and its ``note`` says why.
 
     Raises
     ------

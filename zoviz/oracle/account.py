@@ -165,7 +165,9 @@ class Account:
 
     def exhausted(self) -> BudgetSpent:
         """Return the exception of a spent budget of calls."""
-        return BudgetSpent(f"The budget of {(self.limit or 0) + self.kept_back} oracle calls is spent.")
+        limit = self.limit or 0
+        rest = f" but for {limit - self.spent}, too few for what comes next" if limit > self.spent else ""
+        return BudgetSpent(f"The budget of {limit + self.kept_back} oracle calls is spent{rest}.")
 
     @contextmanager
     def calls_for(self, purpose: Purpose | Sequence[Purpose]) -> Iterator[None]:

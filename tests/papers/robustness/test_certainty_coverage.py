@@ -5,24 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.trials import lines_of
 from zoviz.papers.robustness.certainty_coverage import CertaintyCoverage, NoisyBox
 from zoviz.papers.robustness.certainty_problems import PROBLEMS
 
 
 def test_a_trial_covers_the_truth_and_the_run_s_own_calls_are_told_apart() -> None:
-    study = CertaintyCoverage(size="quick")
-    measured = {part: study.measure_after(part, {}) for part in study.parts() if part.startswith("reference")}
-    (reference,) = measured
-    for part in study.parts():
-        if part != reference:
-            measured[part] = study.measure_after(part, {reference: measured[reference]})
-    (table,) = study.tables(measured)
-    line = dict(zip(table.heads, table.rows[0], strict=True))
+    line, *_, last = lines_of(CertaintyCoverage(size="quick"))
     assert (line["kind"], line["problem"], line["trials"], line["wrong"]) == ("judged", "single", "2", "0")
     assert float(line["f(x)"]) >= 50.0 and 0.3 < float(line["width f"]) < 3.0 and "alone f*" in line
     assert float(line["few width f"]) > float(line["width f"]) and float(line["few y"]) >= 50.0
     assert 0.0 < float(line["width y"]) < 1.0
-    assert table.rows[-1][0] == "all judged"
+    assert last["problem"] == "all judged"
 
 
 @pytest.mark.parametrize("law", ["normal", "heteroscedastic", "student"])

@@ -41,6 +41,23 @@ def judged(function: Callable[[Array], tuple[float, Array]], method: str, calls:
     return Run(problem, method, replicas=1, calls=calls, seed=3, judged=True, **rest)
 
 
+@pytest.mark.parametrize(
+    ("sd", "calls", "note"),
+    [
+        (0.0, 4, "no point was called twice to see whether values repeat"),
+        (0.1, 4, "no point was called twice to see whether values repeat"),
+        (0.0, 20, ""),
+        (0.1, 20, "values are noisy, and no call was left to tell by how much"),
+    ],
+)
+def test_what_a_few_calls_do_not_tell_of_noise_is_not_called_exact(sd: float, calls: int, note: str) -> None:
+    result = minimize(simulator(sd), X0, joint=True, bounds=BOUNDS, max_calls=calls)
+    assert result.certainty.note.startswith(note)
+    assert np.isfinite(result.certainty.f_x.low) == (not note)
+    known = minimize(simulator(0.0), X0, joint=True, bounds=BOUNDS, max_calls=calls, noise="deterministic")
+    assert known.certainty.f_x.low == known.certainty.f_x.high == known.fun
+
+
 @pytest.mark.parametrize("sd", [0.0, 1e-3, 1e-2])
 @pytest.mark.parametrize("method", ["ZOSQP", "ZOSPLM"])
 @pytest.mark.parametrize("calls", [40, 1500])

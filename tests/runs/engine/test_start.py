@@ -101,6 +101,12 @@ def test_where_none_is_found_the_number_of_tries_is_said(x0: Any, calls: int) ->
     assert 10 < len(diary.points) <= min(calls, 21)
 
 
+def test_the_reason_of_a_program_that_never_has_a_value_is_a_sentence_of_its_own() -> None:
+    program = Executable(["sh", "-c", "echo 1 2"], bounds=BOX, m=0)
+    with pytest.raises(OracleError, match=r"got none: Expected 1 number.*'\. Nor was there one at \d+ other points in"):
+        minimize(program, max_calls=8)
+
+
 @pytest.mark.parametrize("call", [minimize, lambda f, x0, **kw: Run(BlackBox(f, x0=x0, **kw), "auto", calls=30).run()])
 def test_what_a_function_raises_at_its_start_ends_the_run_where_it_shall(call: Callable[..., Any]) -> None:
     diary = Diary(raising)

@@ -88,6 +88,13 @@ class NoisyBox:
         return place[:, None] * np.append(1.0, np.linspace(0.5, 2.0, outputs - 1))
 
 
+def known_minimum(problem: str) -> Figures:
+    """Return the minimum of a problem as figures: x, f, multipliers, and which rows are active."""
+    truth = truth_of(PROBLEMS[problem])
+    active = [bool(one) for one in truth.active]
+    return {"x": truth.x.tolist(), "f": truth.f, "multipliers": truth.multipliers.tolist(), "active": active}
+
+
 def scored(sure: Certainty, posed: Posed, truth: Row, prefix: str) -> Figures:
     """Return what a certainty has right, under names that begin with a prefix."""
 
@@ -146,9 +153,7 @@ class CertaintyCoverage(Trials):
     shared = ("problem",)
 
     def reference(self, problem: str) -> Figures:
-        truth = truth_of(PROBLEMS[problem])
-        active = [bool(one) for one in truth.active]
-        return {"x": truth.x.tolist(), "f": truth.f, "multipliers": truth.multipliers.tolist(), "active": active}
+        return known_minimum(problem)
 
     def trial(self, problem: str, law: str, scale: float, seed: int, **truth: Any) -> Figures:
         posed, random = PROBLEMS[problem], np.random.default_rng([seed, LAWS.index(law)])

@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty, unknown
 from zoviz.certainty.judge import Judge
 from zoviz.certainty.own_calls import nearby, repeating
@@ -43,6 +44,11 @@ MEANS = 16
 
 RETREATS = 20
 """Without noise, calls between the best feasible point and the last iterate; at most a twentieth of the budget."""
+
+_NO_CALL = "values are noisy, and no call was left to tell by how much: raise the budget"
+UNCLEAR = "they show no minimum, as near a kink, or where variables matter very unequally"
+UNENDED = "the search had not ended: raise its budget, or go on from x"
+"""Why calls do not tell f*: those around x, and those of a run."""
 
 
 class Simulation(Protocol):
@@ -362,23 +368,50 @@ class Answering(RunObserver):
 
     def _judged(self, answer: Answer, result: Result, calls: int) -> Answer:
         """Return the answer with its certainty: by further calls under noise, else by what is known."""
-        if not self._facts.noisy:
-            self.estimate = self._estimate(answer, result.multipliers[leader_of(result)])
+        reason = self._obstacle(calls) if self._facts.noisy else self._doubt()
+        if not (self._facts.noisy or reason):
+            answer, around = self._called_around(answer, result)
+            self.estimate = self._estimate(answer, around, result.multipliers[leader_of(result)])
             return answer._replace(certainty=None if self._always else self.estimate())
-        reason = self._obstacle(calls)
         if reason:
             return answer._replace(certainty=unknown(answer.x, answer.fun, answer.h, reason))
         judged = self._judge.judge(answer.x, calls, self._values, self._streams.generator("certainty"))
         calls, failures = answer.calls + judged.calls, answer.failures + judged.failures
         return answer._replace(certainty=judged.certainty, calls=calls, failures=failures)
 
-    def _estimate(self, answer: Answer, multipliers: Array) -> Callable[[], Certainty]:
+    def _called_around(self, answer: Answer, result: Result) -> tuple[Answer, Calls | None]:
+        """Call points around an answer whose values repeat, once it stands, by calls that are left of the budget.
+
+        Returns
+        -------
+        Answer
+            The best point of them all.
+        Calls or None
+        """
+        best = self.best
+        stands = self._worker.ending is Ending.SOLVED and answer.feasible and np.array_equal(answer.x, best.x)
+        if not stands or self._problem.keeps_rows or self.time_spent is not None:
+            return answer, None
+        left = self._max_calls - self._facts.calls - int(result.calls.sum()) - answer.calls
+        points = self._judge.around(answer.x, left, self._max_calls, self._streams.generator("certainty"))
+        if not len(points):
+            return answer, None
+        value, made = self._values(points)
+        calls, failures = answer.calls + int(made.sum()), answer.failures + int((made & ~value.finite).sum())
+        same = np.array_equal(answer.x, best.x)
+        answer = answer._replace(calls=calls, failures=failures) if same else self.best_answer(calls, failures)
+        return answer, Calls(points[made], value.stacked[made])
+
+    def _estimate(self, answer: Answer, around: Calls | None, multipliers: Array) -> Callable[[], Certainty]:
         """Return what estimates how sure an answer is whose values repeat, by the calls near it."""
         domain = self._problem.domain
         box, outputs = domain if isinstance(domain, Box) else None, np.append(answer.fun, answer.h)
-        near = None if box is None else nearby(self._judge.kept, answer.x, box)
+        own = None if box is None else nearby(self._judge.kept, answer.x, box)
+        near, further = [one for one in (around, own) if one is not None], 0 if around is None else len(around.x)
+        unclear = self._judge.advice if self._worker.ending is Ending.SOLVED else UNENDED
+        advice = UNCLEAR if around is not None else unclear
         box = box or Box(answer.x, answer.x)
-        return partial(repeating, near, answer.x, outputs, multipliers, box, self.best.tolerance)
+        return partial(repeating, near, answer.x, outputs, multipliers, box, self.best.tolerance, further, advice)
 
     def _obstacle(self, calls: int) -> str:
         """Return why a noisy answer cannot be judged; empty where it can."""
@@ -388,7 +421,18 @@ class Answering(RunObserver):
             return "values are noisy, and calls around x might be outside of constraints that are kept"
         if self.time_spent is not None:
             return "values are noisy, and no time was left to tell by how much"
-        return "values are noisy, and no call was left to tell by how much: raise the budget" if calls < 1 else ""
+        return _NO_CALL if calls < 1 else ""
+
+    def _doubt(self) -> str:
+        """Return why values may not repeat, where the budget was too small to examine them; empty where they do."""
+        if self._noise_is_known or self._max_calls >= LEAST_BUDGET:
+            return ""
+        calls = self._judge.kept
+        _, first, place = np.unique(calls.x, axis=0, return_index=True, return_inverse=True)
+        if not np.array_equal(calls.y, calls.y[first[place]], equal_nan=True):
+            return _NO_CALL
+        alone = len(first) == len(calls.x)
+        return "no point was called twice to see whether values repeat: raise the budget" if alone else ""
 
     def best_answer(self, calls: int = 0, failures: int = 0) -> Answer:
         """Return the best point queried."""

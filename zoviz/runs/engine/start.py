@@ -76,13 +76,15 @@ def no_value(problem: Problem, tried: int, last: Evaluation | Failure | None = N
     last : Evaluation or Failure, optional
         What came instead of a value, where the problem's own message does not tell it.
     """
-    others = f", nor at {tried - 1} other points in its place" if tried > 1 else ""
-    sought, came = "a value", "none"
+    others = f"at {tried - 1} other points in its place"
     if isinstance(last, Failure):
-        came = f"none: {described(last.error)}"
-    elif last is not None:
-        sought, came = "finite values", f"f = {last.f:g} and h = {last.h}"
-    sentence = f"Expected {sought} at the start, got {came}{others}: begin where the functions are defined."
+        sentence = f"Expected a value at the start, got none: {described(last.error).rstrip('.')}."
+        sentence += f" Nor was there one {others}." if tried > 1 else ""
+        sentence += " Begin where the functions are defined, or mend what stands in the reason."
+    else:
+        sought, came = ("a value", "none") if last is None else ("finite values", f"f = {last.f:g} and h = {last.h}")
+        nor = f", nor {others}" if tried > 1 else ""
+        sentence = f"Expected {sought} at the start, got {came}{nor}: begin where the functions are defined."
     error = OracleError(f"{sentence} {problem.failure_message}".rstrip())
     error.__cause__ = last.error if isinstance(last, Failure) else None
     return error

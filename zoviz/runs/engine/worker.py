@@ -211,8 +211,6 @@ class Worker(RunHistory):
         outcome, message = self._outcome
         if outcome is RunStatus.FINISHED and self.guard.divergences:
             outcome, self.ending = RunStatus.DIVERGED, Ending.NO_PROGRESS
-        if self.ending in (Ending.BUDGET, Ending.TIME) and self._holds(self.confidence.solved):
-            self.ending = Ending.SOLVED
         on_past = "" if self.oracle is None or self.oracle.past is None else self.oracle.past.sentence
         remarks = self.guard.sentence, self._infeasible, self.noise.sentence, on_past, self._said
         self.message = " ".join(filter(None, [message, *self.opening, *remarks]))
@@ -221,9 +219,11 @@ class Worker(RunHistory):
         self.status = outcome
 
     def _judge_end(self) -> None:
-        """Have the guard judge the answer of a run that came to its end."""
+        """Have the guard judge the answer of a run that came to its end; one that stands by then is solved."""
         if self._outcome[0] is RunStatus.FINISHED and self.state is not None:
             self.guard.conclude(self.solver.iterate(self.state), self.iteration, self.oracle)
+        if self.ending in (Ending.BUDGET, Ending.TIME) and self._holds(self.confidence.solved):
+            self.ending = Ending.SOLVED
 
     def _conclude(self) -> None:
         """Have the answer chosen and judged."""
