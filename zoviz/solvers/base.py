@@ -82,9 +82,12 @@ class Solver(PublishedForm, Tuning, Theory):
                 f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "
                 f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
             )
+        return self.missing_package or self.refusal(problem)
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Return the sentence why a problem of its kind is none for the method, whatever is installed; else None."""
         return (
-            self.missing_package
-            or self._no_inside_reason(problem)
+            self._no_inside_reason(problem)
             or self._no_saddle_reason(problem)
             or self._no_box_reason(problem)
             or self.unsupported_reason(problem)

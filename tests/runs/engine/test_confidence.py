@@ -161,7 +161,10 @@ def test_under_noise_the_budget_falls_once_all_active_replicas_are_at_the_floor(
     one.settle(None, account, everyone)
     assert one.last_call is None and account.limit == 500, "one is still on its way"
     one.settle(both, account, np.array([True, False]))
-    assert one.last_call == account.limit == 89 and "noise hides" in one.sentence
+    assert one.last_call == account.limit == 89
+    assert one.sentence == "Noise hides what further steps would gain.", "without a feasible point nothing stands"
+    one.stands(both, account.calls, np.array([1.0, 2.0]))
+    assert one.sentence == "The answer stands: noise hides what further steps would gain."
     one.settle(both._replace(settling=np.array([0.0, 0.0])), account, everyone)
     assert account.limit == 89, "once and for all"
     other = Confidence(2, BUDGET, 1e-6)

@@ -150,7 +150,7 @@ def test_a_run_that_diverges_says_so_and_is_no_success(tmp_path: Path) -> None:
         assert stored.message == run.message and not stored.result.success.any()
     assert run.status is result.status is RunStatus.DIVERGED and run.status.ended and not run.active
     assert len(run.divergences) == run.frozen == 2 and run.error is None
-    assert "2 of 2 replicas diverged" in run.message and "Reduce the step size" in run.message
+    assert "2 of 2 replicas diverged" in run.message and "reduce the step size" in run.message
     assert not result.success.any() and np.isfinite(result.x).all()
 
 

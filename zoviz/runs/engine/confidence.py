@@ -84,7 +84,8 @@ class Confidence:
     def sentence(self) -> str:
         """The sentence on why the run ended."""
         if self.last_call is not None:
-            return "The answer stands: noise hides what further steps would gain."
+            hidden = "noise hides what further steps would gain."
+            return f"The answer stands: {hidden}" if np.isfinite(self._best).all() else hidden.capitalize()
         if self._stop == FIRST:
             return "The first local search has ended."
         if self._elsewhere.all():

@@ -38,7 +38,7 @@ FAR = 0.1
 """Share of the constraints' size at the starts, ||h||, above which the violation of an end is far from feasible."""
 FEWEST_ITERATIONS = 30
 """Iterations before which a run that its budget ended is not judged: it had no time to become feasible."""
-_ADVICE = "Reduce the step size or tighten the bounds."
+_ADVICE = "Tighten the bounds, or reduce the step size where the method has one."
 
 _ITERATE, _OBJECTIVE, _CONSTRAINT, _DUALS = "the iterate", "the objective", "a constraint", "the multipliers"
 

@@ -254,7 +254,7 @@ def _at_hand(methods: tuple[str, ...], problem: Problem, extras: bool) -> tuple[
         solver = cls()
         if solver.accepts(problem) is None:
             solvers.append(solver)
-        elif not solvers and not advice and solver.made_for(problem) and solver.unsupported_reason(problem) is None:
+        elif not solvers and not advice and solver.made_for(problem) and solver.refusal(problem) is None:
             advice = f" Better suited: {solver.missing_package}"  # it is only not installed
     return solvers, advice
 
