@@ -24,6 +24,7 @@ from zoviz.solvers import ZOCEG
     [
         ({"fun": 3}, "Expected a function or a problem as fun, got 3"),
         ({"x0": "middle"}, "Expected x0 as n numbers, got 'middle'"),
+        ({"x0": []}, r"Expected x0 as n numbers, got \[\]"),
         ({"x0": None}, "Expected bounds or x0"),
         ({"x0": [0.0, 9.0], "bounds": BOUNDS}, r"Expected x0 inside the bounds, got x0\[1\] = 9.0 outside"),
         ({"bounds": [(0, -1), (0, 1)]}, "Expected lower <= upper for each variable, got lower.*did you swap"),

@@ -243,9 +243,12 @@ def _start(x0: Any) -> Array | None:
     if x0 is None:
         return None
     try:
-        return np.atleast_1d(np.asarray(listed(x0), dtype=float))
+        start = np.atleast_1d(np.asarray(listed(x0), dtype=float))
     except (TypeError, ValueError):
-        raise ValueError(f"Expected x0 as n numbers, got {x0!r:.80}.") from None
+        start = np.empty(0)
+    if not start.size:
+        raise ValueError(f"Expected x0 as n numbers, got {x0!r:.80}.")
+    return start
 
 
 def _problem(fun: Any, args: Any, bounds: Any, constraints: Any, joint: bool, given: Mapping[str, Any]) -> Problem:
