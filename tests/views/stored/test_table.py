@@ -149,6 +149,21 @@ def test_a_name_given_on_the_page_is_the_stored_run_s(tmp_path: Path, live: bool
     assert len(store.runs()) == 1 and page.controller.error == ""
 
 
+def test_what_was_typed_is_kept_where_the_list_is_due_before_panel_tells_of_it(tmp_path: Path) -> None:
+    store, clock = Store(f"sqlite:///{tmp_path / 'runs.db'}"), [0.0]
+    Run(NonconvexQCQP(n=3), ZOSPLM(), replicas=1, iterations=2, store=store).run()
+    table = StoredRunsTable(Dashboard(store=store).controller, clock=lambda: clock[0])
+    table.read()
+    typed = {"notes": "half typed", "tags": "a, b", "label": "first"}
+    for name, text in typed.items():
+        table.tabulator.value.loc[0, name] = text  # as Panel takes on what a browser sends, before it calls anybody
+    clock[0] += 1e6
+    table.update()
+    (line,) = store.runs()
+    assert (line.notes, line.tags, line.label) == ("half typed", ("a", "b"), "first")
+    assert [table.tabulator.value[name][0] for name in typed] == ["half typed", "a b", "first"]
+
+
 def test_columns_are_as_wide_as_their_words(tmp_path: Path) -> None:
     table = StoredRunsTable(Dashboard(store=Store(f"sqlite:///{tmp_path / 'runs.db'}")).controller)
     columns = list(table.tabulator.value.columns)

@@ -142,10 +142,10 @@ class StoredRunsTable(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=(4, 10),
         )
-        self.tabulator.on_edit(self._edit)
+        self.tabulator.on_edit(lambda _: self._keep())
         self.tabulator.param.watch(lambda _: self._choose(), "selection")
         self.tabulator.param.watch(lambda event: self._sort(event.new), "sorters")
-        self._summaries = Summaries(self._store)
+        self._summaries, self._sent = Summaries(self._store), _frame(())
         self._keys: GridKeys | None = None  # of the page that shows the list
         self._where, self._position = note(_READING), ""
         self._back = text_button("Newer", lambda: self._turn(-1))
@@ -181,6 +181,7 @@ class StoredRunsTable(pn.viewable.Viewer):
     @say_errors("The store cannot be read: ")
     def read(self) -> None:
         """Read the page of the list from the store again; runs that were ticked stay so."""
+        self._keep()
         which: dict[str, Any] = {
             "text": _searched(self.text) or None,
             "status": None if self.status == "any" else self.status,
@@ -223,15 +224,17 @@ class StoredRunsTable(pn.viewable.Viewer):
         """
         if changes_wait(self.tabulator) or (self._keys is not None and self._keys.editing):
             return
-        if self._summaries.collect():
-            self._show()
-            self._summaries.ask(self.records)
+        self._keep()
         if self._clock() >= self._next_read:
             self.read()
+        elif self._summaries.collect():
+            self._show()
+            self._summaries.ask(self.records)
 
     def _show(self) -> None:
         """Send what has changed of the list: the cells alone where the runs are the same, in the same order."""
         frame, shown = self._frame(), self.tabulator.value
+        self._sent = frame.copy()
         if frame.equals(shown):
             return
         now = self._clock()
@@ -267,13 +270,21 @@ class StoredRunsTable(pn.viewable.Viewer):
         self.page = max(0, self.page + by)
 
     @say_errors("The store cannot be changed: ")
-    def _edit(self, event: Any) -> None:
-        """Store what was typed into a label, a tag or a note."""
-        if event.column not in _EDITED or not 0 <= event.row < len(self.records):
+    def _keep(self) -> None:
+        """Store what was typed into labels, tags and notes since the list was sent.
+
+        Panel tells of it after it has the new text, and a list that is sent in between would have the old one.
+        """
+        now, sent = self.tabulator.value, self._sent
+        self._sent = now.copy()
+        if list(now["run"]) != list(sent["run"]) or len(now) != len(self.records):
             return
-        text = str(event.value or "")
-        value: Any = tuple(text.replace(",", " ").split()) if event.column == "tags" else text
-        self._store.annotate(self.records[event.row].id, **{event.column: value})
+        for name in _EDITED:
+            for i in np.flatnonzero(now[name].to_numpy() != sent[name].to_numpy()):
+                text = str(now[name][i] or "")
+                value: Any = tuple(text.replace(",", " ").split()) if name == "tags" else text
+                self._store.annotate(self.records[i].id, **{name: value})
+                self._next_read = -math.inf  # what is known of it is out of date
 
 
 def titles_of_classes() -> dict[str, str]:
