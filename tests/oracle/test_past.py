@@ -53,6 +53,13 @@ def test_a_fresh_value_that_differs_ends_the_trust_and_shifts_the_others() -> No
     assert "none of them counts as a value" in points.sentence
 
 
+def test_a_fresh_call_that_fails_contradicts_a_value() -> None:
+    points = past()
+    points.compare(np.array([np.nan, -1.0]))
+    assert not points.judge() and not points.used
+    assert points.corrected[0].tolist() == [1.0, 1.0]
+
+
 def test_under_noise_a_value_may_differ_by_some_standard_deviations() -> None:
     points = past()
     points.compare(np.array([2.5, -1.0]))
@@ -84,3 +91,20 @@ def test_slight_violations_of_a_run_near_its_optimum_are_weighed_as_ever() -> No
     points = PastPoints.of({"x": np.column_stack([steps, steps]), "values": table}, BOX, 1)
     assert points is not None
     assert points.sizes == pytest.approx(np.subtract(*np.quantile(table, [0.75, 0.25], axis=0)))
+
+
+def test_of_points_that_lie_evenly_the_best_is_no_place_where_a_search_ended() -> None:
+    for n in (1, 2, 6):
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            x = rng.uniform(size=(60, n))
+            even = PastPoints(x, rng.uniform(size=(60, 1)))
+            assert not even.gathered
+            ended = PastPoints(np.concatenate([x, even.best + 1e-5 * x[: n + 1]]), np.arange(61.0 + n)[::-1, None])
+            assert ended.gathered
+
+
+def test_rows_that_are_too_few_to_lie_densely_were_chosen() -> None:
+    x = np.array([[0.1, 0.1, 0.5], [0.9, 0.2, 0.5], [0.4, 0.7, 0.5]])
+    few = PastPoints(np.repeat(x, 3, axis=0), np.repeat([[1.0], [2.0], [3.0]], 3, axis=0))
+    assert few.gathered, "repeats are one point, and a variable that does not vary is none"

@@ -22,14 +22,16 @@ _STEEP, _TENTH = 1e3, 0.1
 """A row is steep where its spread over the table is a thousand times 1, and what a tenth of its values are within."""
 _VIOLATION = 10.0
 """Price of a violation over that of f, each in units of its spread over the table."""
+_DENSE = 100.0
+"""How many times as dense as on average rows lie where a search has ended; of rows drawn evenly, one table in 1000."""
 
 
 class Known(NamedTuple):
     """What is known of points (N, n) as a solver sees them: values (N, 1 + m), f first, and their ``sizes`` (1 + m,).
 
     Those that are not ``trusted`` are shifted to agree with a fresh call at one of them: their differences may still
-    tell where to call next. Where the fresh values were those of the table to the bit, values ``repeat``. The
-    problem's ``own`` starts (R, n) were called, too.
+    tell where to call next. Where the fresh values were those of the table to the bit, values ``repeat``. Where runs
+    begin at the best point the problem's ``own`` starts (R, n) were called, too.
     """
 
     points: Array
@@ -57,7 +59,7 @@ class PastPoints:
     repeat : bool
         Whether it was the same to the bit.
     own : Array, shape (R, n)
-        Each replica's own start; (0, n) before it is compared with ``best``.
+        Each replica's own start, where runs begin at ``best``; (0, n) where they do not.
     """
 
     def __init__(self, x: Array, values: Array) -> None:
@@ -97,6 +99,20 @@ class PastPoints:
         return x[int(np.argmin(self.merit(values)))] if len(x) else None
 
     @cached_property
+    def gathered(self) -> bool:
+        """Whether a search has ended at the best point, or somebody chose the rows: they are dense around it, or few.
+
+        Dense by the volume of the cube that has n + 1 others. What is best of points that lie evenly is no better a
+        start than another.
+        """
+        x = np.unique(self.x[self.whole], axis=0)
+        width = np.ptp(x, axis=0)
+        free = width > 0.0
+        distance = np.sort((np.abs(x - self.best)[:, free] / width[free]).max(axis=1, initial=0.0))
+        count, n = len(x), int(free.sum())
+        return count < n + 2 or bool((2.0 * distance[n + 1]) ** n * _DENSE * count <= n + 1)
+
+    @cached_property
     def sizes(self) -> Array:
         """What values are of the order of, (1 + m,): the distance of their quartiles.
 
@@ -117,9 +133,14 @@ class PastPoints:
         return np.where(np.isfinite(merit), merit, np.inf)
 
     @property
+    def used(self) -> bool:
+        """Whether models use the values: where a fresh call gave others, only if runs begin at the best point."""
+        return self.trusted or len(self.own) > 0
+
+    @property
     def corrected(self) -> Array:
         """The values, shifted where they are not trusted."""
-        return self.values if self.trusted else self.values + self.shift
+        return self.values if self.trusted else self.values + np.where(np.isfinite(self.shift), self.shift, 0.0)
 
     @property
     def _at_best(self) -> Array:
@@ -129,7 +150,7 @@ class PastPoints:
 
     def compare(self, value: Array) -> None:
         """Take in the fresh value (1 + m,) at the best point."""
-        self.shift = np.where(np.isfinite(value), value - self._at_best, 0.0)
+        self.shift = value - self._at_best  # NaN where the call failed, which no table foretells that has a value
         self.repeat = self.repeats(self.best, value)
 
     def repeats(self, x: Array | None, value: Array) -> bool:
@@ -146,8 +167,8 @@ class PastPoints:
         return self.trusted
 
     def seen(self, units: Units | None) -> Known | None:
-        """Return what is known in these units; None where no row is whole."""
-        if self.best is None:
+        """Return what is known in these units; None where no row is whole, or none is used."""
+        if self.best is None or not self.used:
             return None
         points, own, sizes = self.x, self.own, self.sizes
         value = Evaluation(self.corrected[:, 0], self.corrected[:, 1:])

@@ -110,9 +110,9 @@ class Run(RunView):
         When a scaled problem's coordinates are stretched until the functions bend alike along them, so that one step
         serves all, by charged calls.
     past : file, table, arrays, study or run, optional
-        Points whose values are known from before, as ``zoviz.problems.past_points`` reads them: the run begins at
-        the best of them if that is better than its own start, ZOSQP's models rest on them, and none is paid again. Once
-        a fresh call contradicts them they only tell where to call.
+        Points whose values are known from before, as ``zoviz.problems.past_points`` reads them: ZOSQP's models rest
+        on them, and none is paid again. The run begins at the best of them if a search has ended there and it is better
+        than its own start. Elsewhere a fresh call that contradicts them is all that they cost.
     judged : bool
         Whether the answer is chosen and judged as ``minimize`` does: the start is called again to see noise, and calls
         of the budget are kept in which the answer is chosen under noise, and how sure it is; see ``answer``.

@@ -158,13 +158,18 @@ def defined(
 
 
 def _best_known(oracle: Oracle, past: PastPoints, first: Array, x0: Array) -> tuple[Array, np.ndarray]:
-    """Return the better of two starts (R, n), the best past point and the problem's own, and whether it has a value."""
+    """Return starts (R, n), and whether they have values: the problem's own, or the best past point where it is better.
+
+    And where a search has ended there.
+    """
     everyone = np.ones(len(x0), dtype=bool)
     values = [oracle.probe(x, everyone).stacked for x in (first, x0)]
     oracle.judge_past(values[0][0])
     of_first, of_x0 = (past.merit(value) for value in values)
-    past.own = x0
-    return np.where((of_first <= of_x0)[:, None], first, x0), np.isfinite(np.minimum(of_first, of_x0))
+    better = (of_first <= of_x0) & np.isfinite(of_first) & (past.gathered | ~np.isfinite(of_x0))
+    if better.all():
+        past.own = x0
+    return np.where(better[:, None], first, x0), np.isfinite(np.where(better, of_first, of_x0))
 
 
 def _sentence(problem: Problem, tried: np.ndarray, missing: np.ndarray) -> str:

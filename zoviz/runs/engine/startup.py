@@ -16,7 +16,6 @@ from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.base import chunks
 from zoviz.oracle import Oracle, Purpose
-from zoviz.oracle.past import PastPoints
 from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.runs.engine.spec import ALWAYS, UNDER_NOISE
@@ -161,10 +160,9 @@ def present(
     f likewise, once f(x^0) is subtracted, and without the second part; where nothing changes, by the value itself, or
     by 1 where it is 0, and where a row is all round-off. A constraint matters where it is 0, and on the way there it
     changes by |h_i(x^0)|, so by a quarter of that over a quarter of the way, if evenly: one that is flat around the
-    start would otherwise count a thousandfold where it is not. 5 calls per replica, one
-    where past points tell the changes; where the budget does not cover them, or constraints are to hold for every call,
-    values stay as they are. The figures of the first start that is defined serve every replica, so that its course does
-    not depend on how many others follow.
+    start would otherwise count a thousandfold where it is not. 5 calls per replica; where the budget does not cover
+    them, or constraints are to hold for every call, values stay as they are. The figures of the first start that is
+    defined serve every replica, so that its course does not depend on how many others follow.
 
     The oracle gets the sizes that tolerances are relative to, too: ``_row_sizes``.
 
@@ -182,16 +180,13 @@ def present(
     Benchmarks usually divide by max(1, |f(x0)|) instead. That leaves a problem in small units as it is, and
     it is blind to the part of f that matters where f carries a constant; changes see both.
     """
-    past = oracle.past
-    known = past if past is not None and past.whole.sum() >= _PROBES else None
-    least = 2 + (_PROBES if known is None else 0)  # a call is left for the method
-    few = not oracle.affords(np.full(oracle.calls.shape, least)).all()
+    few = not oracle.affords(np.full(oracle.calls.shape, 2 + _PROBES)).all()  # a call is left for the method
     if few or problem.keeps_rows:
         oracle.best.judge_by(np.ones(oracle.m))
         return present_again(problem, oracle, 0.0, 1.0, np.ones(oracle.m))
     units = _coordinates(problem, _fixed())
     oracle.set_units(units)
-    values, change = _probed(oracle, units, x0) if known is None else _compared(known, oracle, units, x0)
+    values, change = _probed(oracle, units, x0)
     level = values[0]
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
     moves = change > _ROUND_OFF * np.abs(level)
@@ -235,22 +230,6 @@ def _probed(oracle: Oracle, units: Units, x0: Array) -> tuple[Array, Array]:
     level, *others = values[int(np.argmax(np.isfinite(values[:, 0, 0])))]
     level = np.nan_to_num(level)
     return np.stack([level, *others]), np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
-
-
-def _compared(past: PastPoints, oracle: Oracle, units: Units, x0: Array) -> tuple[Array, Array]:
-    """Return the same from one call, and past points of which the distances are most like those of probes.
-
-    Differences are stretched to such a distance.
-    """
-    base = units.inverse(x0)
-    value = oracle(base[:, None]).stacked[:, 0]
-    one = int(np.argmax(np.isfinite(value[:, 0])))
-    level = np.nan_to_num(value[one])
-    points, values = units.inverse(past.x[past.whole]), past.corrected[past.whole]
-    distance = np.maximum(np.abs(points - base[one]).max(axis=1), _TINY)
-    near = np.argsort(np.abs(np.log(distance / _REACH)), kind="stable")[:_PROBES]
-    change = np.abs(values[near] - level) * (_REACH / distance[near])[:, None]
-    return np.concatenate([level[None], values[near]]), change.max(axis=0)
 
 
 def _row_sizes(rows: Array, size: Array) -> Array:

@@ -84,9 +84,8 @@ class Replica:
                 exact.ahead = exact.ahead.add(around[: len(values) - 1], values[1:])
                 self.exact = exact
                 if known is not None:
+                    exact.own = self.own
                     context = yield from steps_by_models(exact, _freed(known, oracle), context, space)
-                    if len(self.own) and not np.array_equal(self.own, exact.run.x):
-                        exact.own = self.own
             else:
                 both = np.stack([self.first, values[0]])
                 self.noisy = Noisy.start(np.tile(space.start, (2, 1)), both, context, space)
