@@ -7,7 +7,8 @@ import pytest
 
 from zoviz.core.types import Array
 from zoviz.views.plots.line_data import Series
-from zoviz.views.plots.line_labels import LETTER, Layout, Path
+from zoviz.views.plots.line_labels import LETTER, Layout, LineLabels, Path
+from zoviz.views.plots.packed_source import Sources
 
 FALLING = np.geomspace(1e4, 1e-2, 60)
 HALF_WORD = 0.044
@@ -112,3 +113,11 @@ def test_a_word_stays_where_it_is_while_there_is_room() -> None:
     moved = [one._replace(values=np.append(one.values[1:], 1.1 * one.values[-1])) for one in lines]
     again = Layout(moved, [], log=True, before=first.offsets)
     assert again.offsets == first.offsets != Layout(moved, [], log=True).offsets
+
+
+def test_a_word_begins_at_its_line_and_at_the_right_edge_ends_there() -> None:
+    labels = LineLabels(Sources())
+    labels.show([path("low", FALLING, 0.5), path("high", 1e5 * FALLING, 0.5)], [], log=True)
+    assert labels.source.data["x"] == pytest.approx([0.5, 0.5]) and labels.source.data["side"] == ["left", "left"]
+    labels.show([path("low", FALLING), path("high", 1e5 * FALLING)], [], log=True)
+    assert labels.source.data["x"] == [1.0, 1.0] and labels.source.data["side"] == ["right", "right"]

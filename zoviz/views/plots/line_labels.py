@@ -195,11 +195,11 @@ class LineLabels:
     Attributes
     ----------
     source : ColumnDataSource
-        ``x``, where a word ends along the axis, ``y`` and ``text``.
+        ``x``, ``y`` and ``text``, and ``side`` and ``off``: which end of a word stands there, and how many pixels off.
     """
 
     def __init__(self, sources: Sources) -> None:
-        self.source = sources.make({"x": [], "y": [], "text": []})
+        self.source = sources.make({name: [] for name in ("x", "y", "text", "side", "off")})
         self._shown: list[Label] = []
         self._offsets: dict[str, float] = {}
 
@@ -214,5 +214,11 @@ class LineLabels:
             if max(moves, default=0.0) < _MOVED:
                 return
         self._shown = labels
-        x, y, text = ([one[part] for one in labels] for part in range(3))
-        self.source.data = {"x": x, "y": y, "text": text}
+        self.source.data = {
+            # From its line on, however wide the frame is; at the right edge up to it.
+            "x": [one.place if one.place == 1.0 else one.place - LETTER * (len(one.words) + 1) for one in labels],
+            "y": [one.height for one in labels],
+            "text": [one.words for one in labels],
+            "side": ["right" if one.place == 1.0 else "left" for one in labels],
+            "off": [-3 if one.place == 1.0 else 3 for one in labels],
+        }

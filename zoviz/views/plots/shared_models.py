@@ -200,7 +200,7 @@ class SharedModels:
 
     def line_labels(self, source: ColumnDataSource) -> GlyphRenderer:
         """Return the words of a source beside the ends of a figure's lines."""
-        beside: dict[str, Any] = {"text_align": "right", "text_baseline": "middle", "x_offset": -3}
+        beside: dict[str, Any] = {"text_align": "side", "text_baseline": "middle", "x_offset": "off"}
         words: dict[str, Any] = {"text": "text", "text_font_size": "11px", **_FONT}  # in the ink of the page's theme
         label = self._glyph("label", Text, x="x", y="y", **beside, **words)
         return self.sources.draw(source, label, x_range_name=FRAME, level="annotation")
