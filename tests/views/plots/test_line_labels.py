@@ -115,6 +115,13 @@ def test_a_word_stays_where_it_is_while_there_is_room() -> None:
     assert again.offsets == first.offsets != Layout(moved, [], log=True).offsets
 
 
+def test_a_word_that_had_to_stand_far_from_its_line_comes_back() -> None:
+    lines = [path("low", FALLING), path("high", 1e5 * FALLING)]
+    fresh = Layout(lines, [], log=True).offsets
+    far = {words: offset + np.copysign(0.2, offset) for words, offset in fresh.items()}
+    assert Layout(lines, [], log=True, before=far).offsets == fresh
+
+
 def test_a_word_begins_at_its_line_and_at_the_right_edge_ends_there() -> None:
     labels = LineLabels(Sources())
     labels.show([path("low", FALLING, 0.5), path("high", 1e5 * FALLING, 0.5)], [], log=True)
