@@ -199,6 +199,6 @@ def test_a_best_below_the_optimum_is_said_to_be_there_by_tolerance(lab: Lab) -> 
     lab.start()
     lab.end("finished")
     title = "return find('plot-Gap').title.text"
-    lab.until(lambda: lab.js(title).endswith("below f*, by tolerance"), "the title says so")
+    lab.until(lambda: lab.js(title).endswith("below f*"), "the title says so")
     best = [value for value in lab.data("source-run1", "best_gap") if value is not None and math.isfinite(value)]
     assert best and best == sorted(best, reverse=True), "its magnitude never rises"

@@ -36,4 +36,4 @@ class Gap(PlotView):
         last = last[np.isfinite(last)]
         if not last.size or last.max() >= 0.0:
             return ""
-        return f"best: {-np.median(last):.0e} below f*, by tolerance"
+        return f"best: {-np.median(last):.0e} below f*"
