@@ -40,6 +40,12 @@ def test_a_start_at_zero_takes_the_others_measure_or_one() -> None:
     np.testing.assert_allclose(several.width, [1.0, 1.0, 1.0, np.sqrt(12.5)])
 
 
+def test_a_start_next_to_zero_or_to_its_bound_tells_no_length_either() -> None:
+    assert coordinates(Box.free(3), np.array([[1e-8, 2.0, -1e-12]]), 0).width.tolist() == [2.0] * 3
+    assert coordinates(Box([0.0, 3.0], [np.inf] * 2), np.array([[1e-9, 3.0 + 1e-9]]), 0).width.tolist() == [1.0, 1.0]
+    assert coordinates(Box.free(2), np.array([[1e-6, 3e-6]]), 0).width.tolist() == [1e-6, 3e-6]
+
+
 @pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
 def test_points_go_there_and_back_and_never_leave_the_box(size: float) -> None:
     rng = np.random.default_rng(0)

@@ -13,6 +13,8 @@ from zoviz.core.types import Array, Evaluation, Sketch
 
 ENDLESS = 1e19
 """From here on an end of an interval counts as infinite, as in IPOPT (nlp_upper_bound_inf)."""
+_LEAST_SIZE = 1e-7
+"""A start nearer to 0, or to its bound, tells no length: at 1e-8, differences would lie at distances of 1e-16."""
 
 
 class Similar(Set):
@@ -129,7 +131,8 @@ def coordinates(domain: Set, starts: Array, m: int) -> Units:
     domain : Set
         X. An interval of a box with two ends becomes [0, 1]. A variable without an end, or with one, is measured from
         0, or from that end, in units of its start: of the root mean square over ``starts``, so of |x0_i - end| where
-        the start is given; where that is 0, of the median of the other such variables, and of 1 where there is none.
+        the start is given; where that is 0 or next to it, below 1e-7, of the median of the other such variables, and of
+        1 where there is none.
         Any other set is divided by one number, the root mean square of all starts, so that projections stay what
         they are.
     starts : Array, shape (k, n)
@@ -145,8 +148,9 @@ def coordinates(domain: Set, starts: Array, m: int) -> Units:
     low, high = np.abs(box.lower) < ENDLESS, np.abs(box.upper) < ENDLESS
     offset = np.where(low, box.lower, np.where(high, box.upper, 0.0))
     sizes = np.sqrt(np.square(starts - offset).mean(axis=0))
-    positive = sizes[~(low & high) & np.isfinite(sizes) & (sizes > 0)]
-    sizes = np.where(np.isfinite(sizes) & (sizes > 0), sizes, np.median(positive) if positive.size else 1.0)
+    known = np.isfinite(sizes) & (sizes >= _LEAST_SIZE)
+    others = sizes[~(low & high) & known]
+    sizes = np.where(known, sizes, np.median(others) if others.size else 1.0)
     length = np.where(low & high, box.upper, 1.0) - np.where(low & high, box.lower, 0.0)
     width = np.where(low & high, np.where(length > 0, length, 1.0), sizes)
     inner = Box((box.lower - offset) / width, (box.upper - offset) / width)

@@ -252,6 +252,14 @@ def test_a_start_at_the_bottom_of_a_valley_does_not_stretch_a_variable(x0: list[
     assert found.fun < 1e-6
 
 
+@pytest.mark.parametrize("lower", [-np.inf, 0.0])
+@pytest.mark.parametrize("near", [1e-12, 1e-8, 1e-6, 1e-3])
+def test_a_start_next_to_zero_is_left_in_few_steps(near: float, lower: float) -> None:
+    """It is meant to be inside, or not to be 0: lengths of 1e-8 led nowhere with 4000 calls, of 1e-6 with 700."""
+    found = minimize(lambda x: ((x - 1.0) ** 2).sum(), [near] * 3, bounds=[(lower, np.inf)] * 3, max_calls=200)
+    assert found.fun < 1e-10
+
+
 def test_no_differences_are_made_beside_the_start_where_no_value_is_known() -> None:
     """They would tell nothing, and cost n calls."""
 

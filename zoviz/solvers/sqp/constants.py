@@ -22,7 +22,7 @@ class SQPConstants:
     accepted: float = 1e-4  # and that of one that serves
     exactness: float = 1e-13  # of the quadratic programmes: rows of 1e4 are to hold to 1e-6
     small_radius: float = 1e-9
-    large_radius: float = 1e4
+    large_radius: float = 1e8  # in lengths of a start of 1e-6, a solution lies that far away
     flat: float = 1e-14  # a predicted decrease relative to max(1, |phi|) below which a run has come to its end
     stalled: int = 6  # accepted steps in a row
     tiny_decrease: float = 1e-10  # of so small a relative decrease end a run too
