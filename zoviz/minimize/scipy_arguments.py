@@ -92,8 +92,10 @@ def read(options: Mapping[str, Any] | None, keywords: Mapping[str, Any]) -> Read
     Raises
     ------
     ValueError
-        Where the same thing is given twice.
+        Where they are no mapping, or the same thing is given twice.
     """
+    if not isinstance(options, Mapping | None):
+        raise ValueError(f'Expected options such as {{"maxiter": 100}}, got {options!r:.80}.')
     rest = dict(options or {})
     display = bool(rest.pop("disp", False))
     own = {}

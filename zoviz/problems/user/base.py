@@ -31,7 +31,10 @@ _REACHES = (1 / 64, 1 / 16, 1 / 4, 1.0)
 
 def kept_names(keep: str | Sequence[str] | None) -> str:
     """Return which constraints hold for every call, as ``keep`` has it: ``"while searching"``, or their names."""
-    return keep if isinstance(keep, str) else ", ".join(keep or ())
+    names = [keep] if isinstance(keep, str) else keep or ()
+    if not isinstance(names, Sequence) or not all(isinstance(one, str) for one in names):
+        raise ValueError(f'Expected keep as "while searching" or names of constraints, got {keep!r:.80}.')
+    return ", ".join(names)
 
 
 class _EarlyValue(NamedTuple):

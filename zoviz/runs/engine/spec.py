@@ -113,7 +113,8 @@ class SharedSettings(param.Parameterized, metaclass=SignatureOfParameters):
     )
 
     def __init__(self, **settings: Any) -> None:
-        mappings = {name: dict(settings[name]) for name in ("targets", "unit_sizes") if settings.get(name)}
+        given = {name: settings.get(name) for name in ("targets", "unit_sizes")}
+        mappings = {name: dict(value) for name, value in given.items() if isinstance(value, Mapping)}
         super().__init__(**settings | mappings)
 
     @property
