@@ -30,7 +30,9 @@ def test_an_own_problem_is_tried_by_a_click_and_the_next_run_pays_for_itself_alo
     page.controller.start()
     until(lambda: page.refresh() or not page.controller.active)
     run = page.controller.run
-    assert run is not None and run.progress.calls == len(points) - CALLS - REPEATS
+    assert run is not None and run.answer is not None
+    around = run.answer.certainty.calls  # those around the answer are not the search's either
+    assert around == 17 and run.progress.calls == len(points) - CALLS - REPEATS - around
 
 
 def test_a_problem_of_zoviz_s_has_no_such_card_and_what_is_raised_is_said() -> None:
