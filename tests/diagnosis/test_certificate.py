@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from zoviz import BlackBox, Run, ZovizError
+from zoviz.certainty.own_calls import needed
 from zoviz.core.types import Array
 from zoviz.diagnosis.certificate import Activity, Certificate, Certifier, certificate_of
 from zoviz.papers.robustness.certified_points import CertifiedPoints, certificates, coverage, points, truth
-from zoviz.problems import ConexQCQP, LoadTracking, QuadraticBilevel
+from zoviz.problems import ConexQCQP, LoadTracking, QuadraticBilevel, WeldedBeam
 from zoviz.problems.base import Problem
 from zoviz.solvers import ZOCEG
 from zoviz.studies.experiment import Figures
@@ -189,6 +190,19 @@ def test_under_noise_it_tells_how_sure_the_minimum_is_by_calls_that_are_counted(
     assert sure.calls == 4 * 4 * 7 and least <= made.calls <= most
     assert sure.f_star.low <= optimum.value <= sure.f_star.high and sure.activity == (Activity.ACTIVE,)
     assert sure.multipliers[0].low <= optimum.multipliers[0] <= sure.multipliers[0].high < 2.0
+
+
+@pytest.mark.parametrize("problem", [ConexQCQP(n=8), WeldedBeam()], ids=lambda one: type(one).__name__)
+def test_without_noise_calls_around_the_point_tell_the_minimum_if_wanted(problem: Problem) -> None:
+    optimum = problem.known_optimum
+    certifier = Certifier(minimum=True)
+    made, plain = certifier.certify(problem, optimum.point), Certifier().certify(problem, optimum.point)
+    f_star, further = made.certainty.f_star, needed(problem.domain)
+    assert (
+        f_star.low <= optimum.value + 1e-9 and optimum.value - 1e-9 <= f_star.high and f_star.high - f_star.low < 1e-3
+    )
+    assert made.calls == plain.calls + further <= certifier.cost(problem)[1] and made.certainty.calls == further
+    assert made.residual == plain.residual and np.isnan(plain.certainty.f_star.value)
 
 
 def test_without_noise_its_certainty_has_what_slopes_tell() -> None:

@@ -14,6 +14,7 @@ from scipy.stats import norm
 from zoviz.certainty.calls import Calls
 from zoviz.certainty.certainty import Certainty, at_point
 from zoviz.certainty.estimate import certainty, design
+from zoviz.certainty.own_calls import around, needed, repeating
 from zoviz.certainty.stationarity import (
     NOT_NEGATIVE,
     Activity,
@@ -236,13 +237,20 @@ class Certifier(Configurable):
     tolerance = param.Number(
         default=defaults.FEASIBILITY_TOLERANCE, bounds=(0, None), label="Tolerance", doc="Largest |h| that counts as 0."
     )
+    minimum = param.Boolean(
+        default=False,
+        label="Minimum nearby",
+        doc="Without noise call further points around the point, some 3/4 n^2 with up to 30 variables, which tell the "
+        "minimum nearby.",
+    )
 
     def cost(self, problem: Problem, known: Certainty | None = None) -> tuple[int, int]:
         """Return the least and the largest number of calls of a certificate, where the certainty is known already."""
         n, contract = int(Box.of(problem.domain).variable.sum()), problem.contract
         least, most = cost(n, contract, self.repeats)
         judging = self.judging(problem) if known is None else 0
-        return least + judging * (contract == "independent"), most + judging * (contract != "common")
+        largest = max(judging, needed(Box.of(problem.domain))) if judging and self.minimum else judging
+        return least + judging * (contract == "independent"), most + largest * (contract != "common")
 
     def judging(self, problem: Problem) -> int:
         """Return the calls that tell how sure the minimum near a point is."""
@@ -294,8 +302,14 @@ class Certifier(Configurable):
             with oracle.purpose(Purpose.CERTIFICATE), silent_arithmetic():
                 measured = slopes(oracle, x, self.repeats)
                 noisy = problem.contract == "independent" or bool((measured.noise > 0.0).any())
-                if known is None and noisy and problem.contract != "common" and np.isfinite(measured.value).all():
-                    judged = self._judged(oracle, x, kept, streams.generator("certainty"))
+                further = 0
+                if known is None and problem.contract != "common" and np.isfinite(measured.value).all():
+                    random = streams.generator("certainty")
+                    if noisy:
+                        judged = self._judged(oracle, x, kept, random)
+                        further = judged.calls
+                    elif self.minimum and not (measured.step.any() or measured.flat.any() or problem.keeps_rows):
+                        judged, further = self._modelled(oracle, x, measured.value, random)
         finally:
             own.release()
         if not np.isfinite(measured.value).all():
@@ -304,7 +318,7 @@ class Certifier(Configurable):
                 f"{own.failure_message}".rstrip()
             )
         declared = problem.contract != "deterministic"
-        calls = measured.calls + (judged.calls if judged is not None and known is None else 0)
+        calls = measured.calls + further
         return self._certificate(place, x, measured, streams.generator("draws"), declared, judged, calls)
 
     def _judged(self, oracle: Oracle, x: Array, kept: Sequence[Calls], random: np.random.Generator) -> Certainty:
@@ -314,6 +328,16 @@ class Certifier(Configurable):
         plan = design(x, box, self.judging(oracle.problem), random, before, bases=(n + 2) // 2)
         fresh = Calls(plan.points, evaluated(oracle, plan.points))
         return certainty(before, fresh, x, box, plan, self.confidence)
+
+    def _modelled(
+        self, oracle: Oracle, x: Array, outputs: Array, random: np.random.Generator
+    ) -> tuple[Certainty | None, int]:
+        """Call points around x (n,), where outputs (1 + m,) repeat; return what they say of f*, and their number."""
+        box = Box.of(oracle.domain)
+        points, unknown = around(x, box, random), np.full(oracle.m, np.nan)
+        calls = Calls(points, evaluated(oracle, points))
+        found = repeating([calls], x, outputs, unknown, box, self.tolerance, len(points))
+        return found if found.tells_minimum else None, len(points)
 
     def _certificate(
         self,

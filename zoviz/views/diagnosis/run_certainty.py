@@ -81,8 +81,8 @@ def _known(run: RunView) -> Sureness | None:
 
 
 def _certified(problem: Problem, x: np.ndarray, seed: int, proceed: Callable[[], object] = lambda: None) -> Certainty:
-    """Return how sure a point is, by calls off any run's books."""
-    return Certifier().certify(problem, x, seed, proceed).certainty
+    """Return how sure a point is, by calls off any run's books, among them those that tell the minimum."""
+    return Certifier(minimum=True).certify(problem, x, seed, proceed).certainty
 
 
 def _outcome(find: Callable[[], Certainty]) -> Sureness:
