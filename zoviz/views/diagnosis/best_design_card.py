@@ -56,8 +56,9 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
     ends = zip(design.variables, design.x, design.lower, design.upper, strict=True)
     for i, (name, value, low, high) in enumerate(list(ends)[:_MOST]):
         cells = "".join(f"<td class='number'>{_end(end)}</td>" for end in (low, high))
-        place = "" if sure is None or not sure.tells_minimum else f"<br><small>x* {_span(sure.x_star[i])}</small>"
-        rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}{place}</td>{cells}</tr>")
+        rows.append(f"<tr><td>{html.escape(name)}</td><td class='number'>{value:.8g}</td>{cells}</tr>")
+        if sure is not None and sure.tells_minimum:
+            rows.append(_words(f"x* {_span(sure.x_star[i])}"))
     lines = () if sure is None else sure.table(design.constraints)
     words_of = {name: row_words(word, worth) for name, _, word, worth in lines}
     for name, value in list(zip(design.constraints, design.h, strict=True))[:_MOST]:
@@ -68,7 +69,7 @@ def design_html(design: BestDesign, sureness: Sureness = UNSAID) -> str:
         cells = f"<td class='{look}'>{words}</td><td class='number'>≤ 0</td><td class='number'>{margin}</td>"
         rows.append(f"<tr><td>{html.escape(name)}</td>{cells}</tr>")
         if name in words_of:
-            rows.append(f"<tr class='words'><td></td><td colspan='3'>{html.escape(words_of[name])}</td></tr>")
+            rows.append(_words(words_of[name]))
     more = max(len(design.variables) - _MOST, 0) + max(len(design.constraints) - _MOST, 0)
     rest = f"… and {more} more rows; the files have all of them. " if more else ""
     titles = "".join(f"<th class='number'>{title}</th>" for title in ("value", "lower", "upper"))
@@ -90,6 +91,11 @@ def row_words(word: str, worth: str) -> str:
         As of ``Certainty.table``.
     """
     return word if worth in (UNKNOWN, "0") else f"{word}; a unit of this limit is worth {worth}"
+
+
+def _words(text: str) -> str:
+    """Return a row below a variable's or a constraint's, whose column the words would make too wide."""
+    return f"<tr class='words'><td></td><td colspan='3'>{html.escape(text)}</td></tr>"
 
 
 def _span(place: Interval) -> str:
