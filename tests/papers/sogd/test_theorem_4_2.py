@@ -10,6 +10,7 @@ from zoviz.papers.sogd.theorem_4_2 import OFFSET, PRINTED, Theorem42, of_theory
 from zoviz.problems import CurvedBilevel
 
 
+@pytest.mark.slow
 def test_recursion_and_batches_each_lower_what_zo_sogd_regrets() -> None:
     experiment = Theorem42(size="quick")
     measured = {part: experiment.measure(part) for part in experiment.parts() if "none" in part}
