@@ -25,7 +25,7 @@ from zoviz.runs.engine.stopping import Ending, build
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.solvers.portfolio.choice import AUTO, matched
+from zoviz.solvers.portfolio.choice import AUTO, is_auto, matched
 
 _OWN_NAMES = {"accuracy": "tol", "stop_when": "stop"}
 """Settings of a run that ``minimize`` has by another name."""
@@ -94,8 +94,8 @@ class Session:
         # What is asked for comes first: where it is refused no call is paid.
         call = None if callback is None else adapted(callback)
         self._check_settings()
-        chosen = isinstance(method, str) and method.casefold() == AUTO
-        named = None if chosen else self._solver(method, options, max(1, self._max_calls // self._replicas))
+        calls = max(1, self._max_calls // self._replicas)
+        named = None if is_auto(method) else self._solver(method, options, calls)
         answering = self._answering
         value = answering.examine()
         if self._all_fixed:

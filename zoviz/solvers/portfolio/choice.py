@@ -49,11 +49,15 @@ def matched(
         advice = f"wrap a function, {function}" if function else "the problem comes first, then the solver"
         raise ValueError(f"Expected a problem, got {problem!r:.80}: {advice}.")
     calls = calls or defaults.calls_for(problem.domain.n)
-    chosen = isinstance(method, str) and method.casefold() == AUTO
-    solver, reason = choose(problem, calls) if chosen else (named(method), "")
+    solver, reason = choose(problem, calls) if is_auto(method) else (named(method), "")
     if solver is not method and "parallel_calls" in solver.param and calls >= _SCARCE * (problem.domain.n + 1):
         solver.param.update(parallel_calls=problem.parallel_calls)
     return Match(problem, solver, reason)
+
+
+def is_auto(method: Solver | type[Solver] | str) -> bool:
+    """Return whether a method is "auto", in any case: the solver is then chosen by the problem."""
+    return isinstance(method, str) and method.casefold() == AUTO
 
 
 def named(method: Solver | type[Solver] | str) -> Solver:

@@ -148,8 +148,9 @@ class Layout:
         height = float(np.mean([end.height for end in group]))
         first = -1.0 if group[0].rise < 0.0 else 1.0
         offsets = np.stack([first * _OFFSETS, -first * _OFFSETS], axis=1).ravel()
-        if words in before:
-            offsets = np.append(before[words], offsets)
+        apart = np.abs(offsets)
+        if words in before:  # it stays while no place is nearer by a word's height: one that jumps cannot be read
+            offsets, apart = np.append(before[words], offsets), np.append(abs(before[words]) - _WORD, apart)
         middles = height + self.span * offsets
         half = 0.5 * _WORD * self.span
         room = _ROOM * (self._high - self._low)
@@ -161,9 +162,6 @@ class Layout:
         for begin, end, middle in self._taken:
             if begin < place and end > place - width:
                 on_words += np.abs(middles - middle) < 2.0 * half
-        # It stays where it is while no place is nearer by a word's height: a word that jumps cannot be read.
-        kept = np.arange(middles.size) == 0 if words in before else np.zeros(middles.size, dtype=bool)
-        apart = np.abs(offsets) - np.where(kept, _WORD, 0.0)
         best = int(np.lexsort((apart, on_lines, on_words, own > other, ~inside))[0])  # a stable order
         self._taken.append((place - width, place, float(middles[best])))
         self.offsets[words] = float(offsets[best])
